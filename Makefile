@@ -1,0 +1,47 @@
+# Two commands: `make demo` and `make test`. Both need python3, make and a C compiler, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyx' -o -name '*.pxd') meson.build pyproject.toml
+BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint dev bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m pip --version >/dev/null
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest tests README.md --doctest-glob='*.md'
+	cd $(VENV) && bin/python -m pytest --doctest-modules --pyargs singleindex -c ../pyproject.toml --rootdir=..
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks
+
+# An editable install: Python files are read from src/, kernels are rebuilt on import.
+dev: $(VENV)/.tools
+	$(PIP) install --no-build-isolation --editable '.[dev]'
+
+$(VENV)/.tools:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	$(PIP) install $(BUILD_TOOLS)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[plot]'
+	touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache demo_output

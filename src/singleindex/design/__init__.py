@@ -1,0 +1,8 @@
+"""How data is read: X as an operator with matvec and rmatvec."""
+
+from .base import Design
+from .dense import DenseDesign
+from .scaled import ScaledDesign, as_design, column_scale
+from .sparse import SparseDesign
+
+__all__ = ["DenseDesign", "Design", "ScaledDesign", "SparseDesign", "as_design", "column_scale"]

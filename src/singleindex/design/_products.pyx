@@ -1,0 +1,100 @@
+"""Products with a data matrix that read only what they need.
+
+Sums are carried in double precision whatever the type of the data.
+"""
+
+cimport cython
+
+ctypedef fused real:
+    float
+    double
+
+ctypedef fused index_t:
+    int
+    long long
+
+
+def csc_matvec(
+    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    const Py_ssize_t[::1] columns, const double[::1] values, double[::1] out,
+):
+    """Add to `out` the given columns times `values`; no other column is read."""
+    cdef Py_ssize_t k, j
+    cdef index_t i
+    cdef double value
+    with nogil:
+        for k in range(columns.shape[0]):
+            j = columns[k]
+            value = values[k]
+            for i in range(indptr[j], indptr[j + 1]):
+                out[indices[i]] += value * data[i]
+
+
+def csc_rmatvec(
+    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    const double[::1] r, double[::1] out,
+):
+    """Write into `out` the inner product of every column with `r`."""
+    cdef Py_ssize_t j
+    cdef index_t i
+    cdef double total
+    with nogil:
+        for j in range(out.shape[0]):
+            total = 0.0
+            for i in range(indptr[j], indptr[j + 1]):
+                total += data[i] * r[indices[i]]
+            out[j] = total
+
+
+def csc_moments(
+    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    const double[::1] weight, double[::1] mean, double[::1] variance,
+):
+    """Write the weighted mean and variance of every column; `weight` sums to one.
+
+    Two passes over a column, the second one about its mean: no cancellation.
+    """
+    cdef Py_ssize_t j
+    cdef index_t i
+    cdef double m, v, stored, gap
+    with nogil:
+        for j in range(mean.shape[0]):
+            m = 0.0
+            stored = 0.0
+            for i in range(indptr[j], indptr[j + 1]):
+                m += weight[indices[i]] * data[i]
+                stored += weight[indices[i]]
+            v = (1.0 - stored) * m * m
+            for i in range(indptr[j], indptr[j + 1]):
+                gap = data[i] - m
+                v += weight[indices[i]] * gap * gap
+            mean[j] = m
+            variance[j] = v if v > 0.0 else 0.0
+
+
+def dense_matvec_by_rows(
+    const real[:, :] X, const Py_ssize_t[::1] columns, const double[::1] values, double[::1] out,
+):
+    """Write the given columns times `values` into `out`, row by row: for C-ordered X."""
+    cdef Py_ssize_t i, k
+    cdef double total
+    with nogil:
+        for i in range(X.shape[0]):
+            total = 0.0
+            for k in range(columns.shape[0]):
+                total += X[i, columns[k]] * values[k]
+            out[i] = total
+
+
+def dense_matvec_by_columns(
+    const real[:, :] X, const Py_ssize_t[::1] columns, const double[::1] values, double[::1] out,
+):
+    """Add the given columns times `values` to `out`, column by column: for F-ordered X."""
+    cdef Py_ssize_t i, j, k
+    cdef double value
+    with nogil:
+        for k in range(columns.shape[0]):
+            j = columns[k]
+            value = values[k]
+            for i in range(X.shape[0]):
+                out[i] += X[i, j] * value

@@ -1,0 +1,59 @@
+"""A design seen through scaled columns: the preconditioner of CSI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .base import Design, FloatArray
+from .dense import DenseDesign
+from .sparse import SparseDesign
+
+
+class ScaledDesign:
+    """X diag(scale), without a copy of X."""
+
+    def __init__(self, design: Design, scale: FloatArray) -> None:
+        self.design = design
+        self.scale = scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.design.shape
+
+    def matvec(self, w: FloatArray) -> FloatArray:
+        return self.design.matvec(self.unscale(w))
+
+    def rmatvec(self, r: FloatArray) -> FloatArray:
+        return self.unscale(self.design.rmatvec(r))
+
+    def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        mean, variance = self.design.column_moments(weight)
+        return mean * self.scale, variance * self.scale**2
+
+    def unscale(self, w: FloatArray) -> FloatArray:
+        """Return the coefficients in the units of X."""
+        scaled: FloatArray = (w.T * self.scale).T
+        return scaled
+
+
+def as_design(X: Any) -> Design:
+    """Wrap checked data: a two-dimensional numpy array or a scipy sparse matrix."""
+    return SparseDesign(X) if sparse.issparse(X) else DenseDesign(X)
+
+
+def column_scale(variance: FloatArray, power: float) -> FloatArray:
+    r"""Return the factors :math:`1 / (s\,(\sigma_j / s)^\gamma)`, s the root mean square of the σ.
+
+    With `power` γ = 1 every column gets unit variance, with γ = 0 all are divided by the same number, so
+    that their mean variance is one; γ = ½ is between the two. Constant columns get the factor 0.
+    """
+    sd = np.sqrt(variance)
+    used = sd > 0
+    scale = np.zeros_like(sd)
+    if used.any():
+        typical = np.sqrt(np.mean(variance[used]))
+        scale[used] = 1 / (typical * (sd[used] / typical) ** power)
+    return scale

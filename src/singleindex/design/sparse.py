@@ -1,0 +1,44 @@
+"""Sparse data, held by columns so that a sparse w reads only its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._products import csc_matvec, csc_moments, csc_rmatvec
+from .base import FloatArray, by_outputs
+
+
+class SparseDesign:
+    """A scipy sparse matrix or array. CSC is used in place, any other format is converted once."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X.tocsc()
+        self._parts = (self.X.data, self.X.indices, self.X.indptr)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.X.shape
+        return n, d
+
+    def matvec(self, w: FloatArray) -> FloatArray:
+        if w.ndim == 2:
+            return by_outputs(self.matvec, w, self.shape[0])
+        columns = np.flatnonzero(w)
+        out = np.zeros(self.shape[0])
+        csc_matvec(*self._parts, columns, np.ascontiguousarray(w[columns], dtype=np.float64), out)
+        return out
+
+    def rmatvec(self, r: FloatArray) -> FloatArray:
+        if r.ndim == 2:
+            return by_outputs(self.rmatvec, r, self.shape[1])
+        out = np.empty(self.shape[1])
+        csc_rmatvec(*self._parts, np.ascontiguousarray(r, dtype=np.float64), out)
+        return out
+
+    def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        mean, variance = np.empty(self.shape[1]), np.empty(self.shape[1])
+        csc_moments(*self._parts, np.ascontiguousarray(weight, dtype=np.float64), mean, variance)
+        variance[variance <= (8 * np.finfo(self.X.dtype).eps * np.abs(mean)) ** 2] = 0
+        return mean, variance

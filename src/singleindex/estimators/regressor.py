@@ -1,0 +1,123 @@
+"""Regression with an unknown monotone link."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .base import SingleIndexBase
+from .progress import all_or_nothing, with_callbacks
+
+
+class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
+    r"""Single-index regression: :math:`E[y \mid x] = g(w \cdot x)`, g monotone and learned.
+
+    Parameters
+    ----------
+    n_atoms : int or None, default=None
+        How many atoms w may consist of; for the default structure, how many coefficients may differ
+        from zero. None for no limit.
+    structure : object, default=None
+        What w may look like, see :mod:`singleindex.structures`. None means `Sparse()`.
+    alpha : float, default=0.1
+        Ridge penalty, the λ of the paper, on the coefficients of the scaled columns.
+    lipschitz : float, default=1.0
+        Largest slope of the link. It fixes the scale of w more than the shape of g: w grows until the
+        link fits, unless `alpha` holds it back. Infinity gives plain isotonic regression as the link.
+    column_scale : float or None, default=0.5
+        Column j is divided by the power `column_scale` of its standard deviation while w is learned: 0
+        not at all (but for a common factor), 1 to unit variance. None takes X as it is. `coef_` is
+        always in the units of X.
+    link : "learned", "identity", "logistic", "tanh" or callable, default="learned"
+        A known link instead of a learned one gives structured least squares, structured logistic
+        regression and the like from the same solver. `lipschitz` is then the largest slope of a callable.
+    max_iter : int, default=100
+        Largest number of iterations.
+    tol : float, default=1e-3
+        The fit ends when the index turns by less than this angle in an iteration.
+    verbose : int, default=0
+        Above 0, one line per iteration on standard error. scikit-learn's callbacks
+        (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,) or (n_features, n_outputs)
+        w, in the units of X; float32 for float32 data.
+    link_ : callable, or list of callables for several outputs
+        The learned link, with its corners in `link_.knots_`.
+    n_iter_ : int
+        Iterations run (the most over outputs).
+    best_iter_ : int
+        Which iterate is kept: the one with the least penalised training error.
+    status_ : str
+        Why the solver stopped, a name of :class:`singleindex.solvers.Status`.
+    history_ : dict of arrays
+        Per iteration: objective, mse, n_atoms, step_size, change.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    An iteration costs one product with the columns in use and one with all of X, plus sorting the index.
+    CSI is not a descent method and its problem is not convex: no global optimum is promised. The scale
+    of w and the slope of g are determined only together.
+
+    References
+    ----------
+    Ganti, Rao, Balzano, Willett & Nowak (2017), On learning high dimensional structured single index
+    models, AAAI.
+
+    Examples
+    --------
+    >>> from singleindex import SingleIndexRegressor
+    >>> from singleindex.datasets import make_single_index
+    >>> X, y, w, g = make_single_index(
+    ...     300, 1000, n_atoms=5, link="clipped", noise="gaussian", random_state=0)
+    >>> model = SingleIndexRegressor(n_atoms=5).fit(X, y)
+    >>> bool((model.coef_.nonzero()[0] == w.nonzero()[0]).all())
+    True
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Learn w and g.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
+        weight = self._check_weight(sample_weight, X)
+        Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        check_varies(Y if weight is None else Y[weight > 0])
+        results, design = self._solve_outputs(X, Y, weight)
+        self._set_fitted(results, design, X.dtype)
+        return self
+
+    def predict(self, X):
+        """Return the link at the index: an estimate of E[y | x]."""
+        return self._fitted_values(self.index(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def check_varies(Y):
+    constant = np.flatnonzero((Y == Y[:1]).all(axis=0))
+    if len(constant):
+        which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"
+        raise ValueError(
+            f"{which} is constant ({Y[0, constant[0]]:g}) over the {len(Y)} rows of positive weight: "
+            "there is nothing to learn. At least two different values are needed."
+        )

@@ -1,0 +1,97 @@
+"""Slisotron, the low-dimensional ancestor of CSI."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import RegressorMixin
+from sklearn.utils.extmath import row_norms
+
+from ..design import ScaledDesign, as_design
+from ..link import Lpav
+from ..solvers import solve_csi
+from ..structures import Sparse
+from .base import SingleIndexBase, check_count, check_number
+from .progress import Progress, all_or_nothing, with_callbacks
+from .regressor import check_varies
+
+
+class Slisotron(RegressorMixin, SingleIndexBase):
+    r"""Single-index regression without structure, by perceptron-like steps of fixed length.
+
+    From w = 0 it repeats :math:`w \leftarrow w + \eta X^\top(y - g(Xw))/n` with g refitted by LPAV, and
+    :math:`\eta = 1/\max_i\|x_i\|^2`, which is the step of the original for rows in the unit ball. It is
+    here to compare with; :class:`SingleIndexRegressor` learns better where there are many features.
+
+    Parameters
+    ----------
+    lipschitz : float, default=1.0
+        Largest slope of the link.
+    max_iter : int, default=100
+        Largest number of iterations.
+    tol : float, default=0.0
+        The fit ends when the index turns by less than this angle; at 0 all iterations are run.
+    verbose : int, default=0
+        Above 0, one line per iteration on standard error.
+
+    Attributes
+    ----------
+    coef_, link_, n_iter_, best_iter_, status_, history_, n_features_in_, feature_names_in_
+        As in :class:`SingleIndexRegressor`.
+
+    References
+    ----------
+    Kakade, Kalai, Kanade & Shamir (2011), Efficient learning of generalized linear and single index
+    models with isotonic regression, NIPS.
+
+    Examples
+    --------
+    >>> from singleindex import Slisotron
+    >>> from singleindex.datasets import make_single_index
+    >>> X, y, w, g = make_single_index(500, 10, n_atoms=10, noise="gaussian", random_state=0)
+    >>> model = Slisotron().fit(X, y)
+    >>> model.score(X, y) > 0.8
+    True
+    """
+
+    def __init__(self, *, lipschitz=1.0, max_iter=100, tol=0.0, verbose=0):
+        self.lipschitz = lipschitz
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Learn w and g.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._check_X_y(X, y, y_numeric=True, ensure_min_samples=2)
+        weight = self._check_weight(sample_weight, X)
+        y = np.asarray(y, dtype=np.float64)
+        used = np.ones(len(y), bool) if weight is None else weight > 0
+        check_varies(y[used, None])
+        design = ScaledDesign(as_design(X), np.ones(X.shape[1]))
+        progress = Progress(self, X, y, 1, lambda i: self._attributes([i], design, X.dtype))
+        longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
+        result = solve_csi(
+            design, y, Sparse(), Lpav(self.lipschitz), sample_weight=weight,
+            max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
+            start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1), on_iteration=progress,
+        )  # fmt: skip
+        progress.end()
+        self._set_fitted([result], design, X.dtype)
+        return self
+
+    def predict(self, X):
+        """Return the link at the index: an estimate of E[y | x]."""
+        return self._fitted_values(self.index(X))

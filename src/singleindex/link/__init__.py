@@ -1,0 +1,17 @@
+"""How an index becomes a prediction: learned and fixed links, and the optimality certificate."""
+
+from .curve import MonotoneCurve
+from .fitters import FIXED_LINKS, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
+from .lpav import lipschitz_isotonic_regression, lpav_certificate
+
+__all__ = [
+    "FIXED_LINKS",
+    "FixedLink",
+    "LinkFitter",
+    "Lpav",
+    "MonotoneCurve",
+    "Pav",
+    "ShiftedLink",
+    "lipschitz_isotonic_regression",
+    "lpav_certificate",
+]

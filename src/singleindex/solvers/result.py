@@ -1,0 +1,53 @@
+"""What a solver returns: one frozen record, with the reason it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+class Status(Enum):
+    """Why a solver stopped."""
+
+    CONVERGED = "the direction of the index changed by less than tol"
+    MAX_ITER = "max_iter was reached before the direction of the index settled"
+    FLAT = "no direction in X is correlated with y: the link is constant"
+    STOPPED = "a callback asked to stop"
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One iterate of a solver, as its callback sees it."""
+
+    n_iter: int
+    coef: FloatArray
+    index: FloatArray
+    link: Any
+    objective: float
+    mse: float
+    n_atoms: int
+    step_size: float
+    change: float
+
+
+@dataclass(frozen=True)
+class SolverResult:
+    """The returned iterate, and how the solver came to it.
+
+    `n_iter` counts the iterations run, `best_iter` is the number of the iterate returned.
+    `history` holds one array per quantity, one entry per iteration.
+    """
+
+    coef: FloatArray
+    index: FloatArray
+    link: Any
+    n_iter: int
+    best_iter: int
+    status: Status
+    history: dict[str, FloatArray]
