@@ -2,7 +2,16 @@
 
 from .base import Design
 from .dense import DenseDesign
+from .expanded import ExpandedDesign
 from .scaled import ScaledDesign, as_design, column_scale
 from .sparse import SparseDesign
 
-__all__ = ["DenseDesign", "Design", "ScaledDesign", "SparseDesign", "as_design", "column_scale"]
+__all__ = [
+    "DenseDesign",
+    "Design",
+    "ExpandedDesign",
+    "ScaledDesign",
+    "SparseDesign",
+    "as_design",
+    "column_scale",
+]

@@ -24,16 +24,16 @@ class ScaledDesign:
         return self.design.shape
 
     def matvec(self, w: FloatArray) -> FloatArray:
-        return self.design.matvec(self.unscale(w))
+        return self.design.matvec(self.in_units_of_X(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
-        return self.unscale(self.design.rmatvec(r))
+        return self.in_units_of_X(self.design.rmatvec(r))
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.design.column_moments(weight)
         return mean * self.scale, variance * self.scale**2
 
-    def unscale(self, w: FloatArray) -> FloatArray:
+    def in_units_of_X(self, w: FloatArray) -> FloatArray:
         """Return the coefficients in the units of X."""
         scaled: FloatArray = (w.T * self.scale).T
         return scaled

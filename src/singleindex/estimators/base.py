@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..design import ScaledDesign, as_design, column_scale
-from ..link import FIXED_LINKS, FixedLink, Lpav
+from ..design import ExpandedDesign, ScaledDesign, as_design, column_scale
+from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, SharedLink
 from ..link.lpav import check_lipschitz
 from ..solvers import solve_csi
-from ..structures import Sparse
+from ..structures import EachOutput, SoftStructure, Sparse
 from .progress import CallbackSupportMixin, Progress
 
 
@@ -26,19 +26,23 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         *,
         structure=None,
         alpha=0.1,
+        penalty=0.0,
         lipschitz=1.0,
         column_scale=0.5,
         link="learned",
+        shared_link=False,
         max_iter=100,
-        tol=1e-3,
+        tol=1e-2,
         verbose=0,
     ):
         self.n_atoms = n_atoms
         self.structure = structure
         self.alpha = alpha
+        self.penalty = penalty
         self.lipschitz = lipschitz
         self.column_scale = column_scale
         self.link = link
+        self.shared_link = shared_link
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
@@ -46,12 +50,18 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------ fitting
 
     def _solve_outputs(self, X, Y, weight):
-        """Return one solver result per column of Y, and the design's column scale."""
+        """Return one solver result per column of Y, and the design that tells the units of X."""
         settings = self._check_settings(X.shape[1])
-        design = self._scaled_design(X, weight)
-        progress = Progress(
-            self, X, Y, Y.shape[1], lambda iterate: self._attributes([iterate], design, X.dtype)
-        )
+        design, settings["structure"] = self._design(X, weight, settings["structure"])
+        joint = Y.shape[1] > 1 and (self.shared_link or getattr(settings["structure"], "joint", False))
+        solve = self._solve_jointly if joint else self._solve_each
+        n_fits = 1 if joint else Y.shape[1]
+        progress = Progress(self, X, Y, n_fits, lambda i: self._attributes(i, design, X.dtype))
+        results = solve(design, Y, weight, settings, progress)
+        progress.end()
+        return results, design
+
+    def _solve_each(self, design, Y, weight, settings, progress):
         results = []
         for k in range(Y.shape[1]):
             progress.fit_number = k
@@ -59,10 +69,18 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             results.append(
                 solve_csi(design, y, **settings, sample_weight=weight, on_iteration=progress)
             )
-        progress.end()
-        return results, design
+        return results
 
-    def _scaled_design(self, X, weight):
+    def _solve_jointly(self, design, Y, weight, settings, progress):
+        if not getattr(settings["structure"], "joint", False):
+            settings["structure"] = EachOutput(settings["structure"])
+        fitter = settings["link_fitter"]
+        settings["link_fitter"] = SharedLink(fitter) if self.shared_link else PerOutput(fitter)
+        result = solve_csi(design, Y, **settings, sample_weight=weight, on_iteration=progress)
+        return result.by_output()
+
+    def _design(self, X, weight, structure):
+        """Return the design with scaled columns, and the structure that goes with it."""
         design = as_design(X)
         share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
         _, variance = design.column_moments(share)
@@ -72,12 +90,21 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
                 "learn w from. Check that the right columns were passed."
             )
         if self.column_scale is None:
-            return ScaledDesign(design, np.where(variance > 0, 1.0, 0.0))
-        return ScaledDesign(design, column_scale(variance, self.column_scale))
+            scale = np.where(variance > 0, 1.0, 0.0)
+        else:
+            keeps = getattr(structure, "keeps_scaling", True)
+            scale = column_scale(variance, self.column_scale if keeps else 0.0)
+        design = ScaledDesign(design, scale)
+        if not getattr(structure, "overlapping", False):
+            return design, structure
+        columns, structure = structure.latent(X.shape[1])
+        return ExpandedDesign(design, columns), structure
 
-    def _attributes(self, iterates, design, dtype):
-        """Return the attributes that prediction needs, from one iterate or result per output."""
-        coef = np.column_stack([design.unscale(i.coef) for i in iterates]).astype(dtype, copy=False)
+    def _attributes(self, iterate, design, dtype):
+        """Return the attributes that prediction needs, from one iterate, or one result per output."""
+        iterates = iterate if isinstance(iterate, list) else iterate.by_output()
+        coef = np.column_stack([design.in_units_of_X(i.coef) for i in iterates])
+        coef = coef.astype(dtype, copy=False)
         links = [i.link for i in iterates]
         single = len(links) == 1
         return {"coef_": coef[:, 0].copy() if single else coef, "link_": links[0] if single else links}
@@ -112,12 +139,22 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def _check_settings(self, n_features):
         """Return the solver's settings, or raise with the fix in the message."""
         structure = Sparse() if self.structure is None else self.structure
+        if hasattr(structure, "resolve"):
+            structure = structure.resolve(getattr(self, "feature_names_in_", None))
         n_available = structure.check((n_features,))
+        penalty = check_number("penalty", self.penalty)
+        if penalty > 1:
+            raise ValueError(f"penalty is a share from 0 to 1, where w is zero, got {self.penalty!r}.")
+        if penalty > 0 and not isinstance(structure, SoftStructure):
+            raise ValueError(
+                f"{type(structure).__name__} has no soft thresholding; use penalty=0 and n_atoms."
+            )
         return {
             "structure": structure,
             "link_fitter": self._link_fitter(),
             "n_atoms": check_n_atoms(self.n_atoms, n_available),
             "alpha": check_number("alpha", self.alpha),
+            "penalty": penalty,
             "max_iter": check_count("max_iter", self.max_iter),
             "tol": check_number("tol", self.tol),
         }
@@ -132,6 +169,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             )
         if self.link == "learned":
             return Lpav(lipschitz)
+        if self.shared_link:
+            raise ValueError("shared_link=True needs link='learned': a known link is shared anyway.")
         if callable(self.link):
             return FixedLink(self.link, slope_bound=lipschitz)
         if self.link not in FIXED_LINKS:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
 
 from .base import SingleIndexBase
 from .progress import all_or_nothing, with_callbacks
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
 _TIE_BREAK = 1e-9
+# No probability of a learned link is closer to 0 or 1: data cannot tell that anything is certain.
+_CERTAIN = 1e-6
 
 
 class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     r"""Single-index classification: :math:`P(y = 1 \mid x) = g(w \cdot x)`, g monotone and learned.
 
-    Several classes are fitted one against the rest, each with its own w and g.
+    Several classes are fitted one against the rest, and several labels (y of shape (n_samples, n_labels) with
+    entries 0 and 1) each by itself, every one with its own w and g; with `structure=RowSparse()` they
+    share their features.
 
     Parameters
     ----------
@@ -29,6 +35,9 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         What w may look like, see :mod:`singleindex.structures`. None means `Sparse()`.
     alpha : float, default=0.1
         Ridge penalty, the λ of the paper, on the coefficients of the scaled columns.
+    penalty : float, default=0.0
+        Soft thresholding in place of, or beside, the limit `n_atoms`: the weight of the structure's atomic
+        norm (L1, group, nuclear), as a share of the least weight at which w is zero.
     lipschitz : float, default=1.0
         Largest slope of the link. It fixes the scale of w more than the shape of g: w grows until the
         link fits, unless `alpha` holds it back. Infinity gives plain isotonic regression as the link.
@@ -39,9 +48,11 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     link : "learned", "identity", "logistic", "tanh" or callable, default="learned"
         A known link instead of a learned one gives structured least squares, structured logistic
         regression and the like from the same solver. `lipschitz` is then the largest slope of a callable.
+    shared_link : bool, default=False
+        With several labels or classes, learn one link for all of them, each behind an offset of its own.
     max_iter : int, default=100
         Largest number of iterations.
-    tol : float, default=1e-3
+    tol : float, default=1e-2
         The fit ends when the index turns by less than this angle in an iteration.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
@@ -52,7 +63,9 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    coef_ : array of shape (n_features,), or (n_features, n_classes) for three classes or more
+    multilabel_ : bool
+        Whether y had several columns of 0 and 1.
+    coef_ : array of shape (n_features,), or (n_features, n_classes) for three classes or labels or more
         w, in the units of X; float32 for float32 data.
     intercept_ : float, or array of shape (n_classes,)
         Puts the index at zero where the link crosses one half.
@@ -86,17 +99,20 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         *,
         structure=None,
         alpha=0.1,
+        penalty=0.0,
         lipschitz=1.0,
         column_scale=0.5,
         link="learned",
+        shared_link=False,
         max_iter=100,
-        tol=1e-3,
+        tol=1e-2,
         class_weight=None,
         verbose=0,
     ):
         super().__init__(
-            n_atoms, structure=structure, alpha=alpha, lipschitz=lipschitz,
-            column_scale=column_scale, link=link, max_iter=max_iter, tol=tol, verbose=verbose,
+            n_atoms, structure=structure, alpha=alpha, penalty=penalty, lipschitz=lipschitz,
+            column_scale=column_scale, link=link, shared_link=shared_link, max_iter=max_iter,
+            tol=tol, verbose=verbose,
         )  # fmt: skip
         self.class_weight = class_weight
 
@@ -108,27 +124,48 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Class labels; or 0 and 1 for each of several labels.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
         -------
         self
         """
-        X, y = self._check_X_y(X, y, ensure_min_samples=2)
+        X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
         check_classification_targets(y)
         weight = self._check_weight(sample_weight, X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._check_classes(codes, weight)
+        if type_of_target(y) == "multilabel-indicator":
+            self.multilabel_ = True
+            Y = self._check_labels(y, weight)
+        else:
+            self.multilabel_ = False
+            y = column_or_1d(y, warn=True)
+            Y = self._one_column_per_class(y, weight)
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
             weight = by_class if weight is None else weight * by_class
-        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        Y = np.column_stack([codes == k for k in columns]).astype(np.float64)
         results, design = self._solve_outputs(X, Y, weight)
         self._set_fitted(results, design, X.dtype)
         return self
+
+    def _check_labels(self, y, weight):
+        Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)
+        used = Y if weight is None else Y[weight > 0]
+        constant = np.flatnonzero((used == used[:1]).all(axis=0))
+        if len(constant):
+            raise ValueError(
+                f"label {constant[0]} is {used[0, constant[0]]:g} in every row of positive weight, one "
+                "class only; leave this column out of y."
+            )
+        self.classes_ = np.arange(Y.shape[1])
+        return Y
+
+    def _one_column_per_class(self, y, weight):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._check_classes(codes, weight)
+        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return np.column_stack([codes == k for k in columns]).astype(np.float64)
 
     def _check_classes(self, codes, weight):
         present = np.unique(codes if weight is None else codes[weight > 0])
@@ -144,10 +181,12 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
                 "leave its rows out of X and y."
             )
 
-    def _attributes(self, iterates, design, dtype):
-        attributes = super()._attributes(iterates, design, dtype)
-        single = len(iterates) == 1
+    def _attributes(self, iterate, design, dtype):
+        attributes = super()._attributes(iterate, design, dtype)
+        single = attributes["coef_"].ndim == 1
         links = [attributes["link_"]] if single else attributes["link_"]
+        if self.link == "learned":
+            links = [link.clip(_CERTAIN, 1 - _CERTAIN) for link in links]
         intercept = np.array([-link.crossing(0.5) for link in links])
         links = [link.shift(by) for link, by in zip(links, intercept, strict=True)]
         attributes["link_"] = links[0] if single else links
@@ -157,31 +196,44 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     def decision_function(self, X):
         """Return the index Xw + intercept_, above zero where the second class is the likelier one.
 
-        For three classes or more, of shape (n_samples, n_classes): the links' values, made comparable by
-        them, with ties broken by the index; each column ranks as its index does.
+        For several labels, one such column each. For three classes or more, of shape (n_samples,
+        n_classes): the links' values, made comparable by them, with ties broken by the index; each
+        column ranks as its index does.
         """
         index = self.index(X) + self.intercept_
-        if index.ndim == 1:
+        if index.ndim == 1 or self.multilabel_:
             return index
         return self._fitted_values(index) + _TIE_BREAK * expit(index)
 
     def predict_proba(self, X):
-        """Return the probability of each class, columns in the order of `classes_`."""
+        """Return the probability of each class, columns in the order of `classes_`.
+
+        For several labels, of shape (n_samples, n_labels): the probability that each label is 1.
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             p = np.clip(self.link_(scores), 0, 1)
             return np.column_stack([1 - p, p])
+        if self.multilabel_:
+            return np.clip(self._fitted_values(scores), 0, 1)
         scores = np.clip(scores, 0, None)
         return scores / scores.sum(axis=1, keepdims=True)
 
     def predict_log_proba(self, X):
-        """Return the logarithm of `predict_proba`; minus infinity where a probability is zero."""
+        """Return the logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict(self, X):
-        """Return the likeliest class."""
+        """Return the likeliest class; for several labels 0 or 1 for each of them."""
         scores = self.decision_function(X)
+        if self.multilabel_:
+            return (scores > 0).astype(int).reshape(len(scores), -1)
         if scores.ndim == 1:
             return self.classes_[(scores > 0).astype(int)]
         return self.classes_[np.argmax(scores, axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

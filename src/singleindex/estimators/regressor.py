@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import RegressorMixin
 
@@ -21,6 +23,9 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         What w may look like, see :mod:`singleindex.structures`. None means `Sparse()`.
     alpha : float, default=0.1
         Ridge penalty, the λ of the paper, on the coefficients of the scaled columns.
+    penalty : float, default=0.0
+        Soft thresholding in place of, or beside, the limit `n_atoms`: the weight of the structure's atomic
+        norm (L1, group, nuclear), as a share of the least weight at which w is zero.
     lipschitz : float, default=1.0
         Largest slope of the link. It fixes the scale of w more than the shape of g: w grows until the
         link fits, unless `alpha` holds it back. Infinity gives plain isotonic regression as the link.
@@ -31,9 +36,11 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     link : "learned", "identity", "logistic", "tanh" or callable, default="learned"
         A known link instead of a learned one gives structured least squares, structured logistic
         regression and the like from the same solver. `lipschitz` is then the largest slope of a callable.
+    shared_link : bool, default=False
+        With several outputs, learn one link for all of them, each behind an offset of its own.
     max_iter : int, default=100
         Largest number of iterations.
-    tol : float, default=1e-3
+    tol : float, default=1e-2
         The fit ends when the index turns by less than this angle in an iteration.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
@@ -99,9 +106,21 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         weight = self._check_weight(sample_weight, X)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         check_varies(Y if weight is None else Y[weight > 0])
-        results, design = self._solve_outputs(X, Y, weight)
+        unit = self._units_of_outputs(Y, weight)
+        results, design = self._solve_outputs(X, Y / unit, weight)
+        results = [
+            replace(r, coef=r.coef * u, link=r.link.rescale(u)) if u != 1 else r
+            for r, u in zip(results, unit, strict=True)
+        ]
         self._set_fitted(results, design, X.dtype)
         return self
+
+    def _units_of_outputs(self, Y, weight):
+        """Return what to divide the outputs by, so that none outweighs the others in a joint fit."""
+        if Y.shape[1] == 1 or self.link not in ("learned", "identity"):
+            return np.ones(Y.shape[1])
+        mean = np.average(Y, axis=0, weights=weight)
+        return np.sqrt(np.average((Y - mean) ** 2, axis=0, weights=weight))
 
     def predict(self, X):
         """Return the link at the index: an estimate of E[y | x]."""

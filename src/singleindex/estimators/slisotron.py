@@ -81,7 +81,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         used = np.ones(len(y), bool) if weight is None else weight > 0
         check_varies(y[used, None])
         design = ScaledDesign(as_design(X), np.ones(X.shape[1]))
-        progress = Progress(self, X, y, 1, lambda i: self._attributes([i], design, X.dtype))
+        progress = Progress(self, X, y, 1, lambda i: self._attributes(i, design, X.dtype))
         longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
         result = solve_csi(
             design, y, Sparse(), Lpav(self.lipschitz), sample_weight=weight,

@@ -3,6 +3,7 @@
 from .curve import MonotoneCurve
 from .fitters import FIXED_LINKS, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
 from .lpav import lipschitz_isotonic_regression, lpav_certificate
+from .outputs import PerOutput, SharedLink
 
 __all__ = [
     "FIXED_LINKS",
@@ -11,6 +12,8 @@ __all__ = [
     "Lpav",
     "MonotoneCurve",
     "Pav",
+    "PerOutput",
+    "SharedLink",
     "ShiftedLink",
     "lipschitz_isotonic_regression",
     "lpav_certificate",

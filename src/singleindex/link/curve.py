@@ -60,6 +60,14 @@ class MonotoneCurve:
         """Return the curve of an index that has been moved by `by`."""
         return MonotoneCurve(self.x + by, self.y)
 
+    def clip(self, low: float, high: float) -> MonotoneCurve:
+        """Return the curve with its values at the knots kept within bounds."""
+        return MonotoneCurve(self.x, np.clip(self.y, low, high))
+
+    def rescale(self, by: float) -> MonotoneCurve:
+        """Return the curve with both axes multiplied by `by` > 0: the same slopes in other units of y."""
+        return MonotoneCurve(self.x * by, self.y * by)
+
     def crossing(self, level: float) -> float:
         """Return the largest index at which the curve is not above `level`.
 

@@ -83,6 +83,12 @@ class ShiftedLink:
         """Return the link of an index that has been moved by `by`."""
         return ShiftedLink(self.name, self.offset - by)
 
+    def rescale(self, by: float) -> ShiftedLink:
+        """Return the identity link in other units of y."""
+        if self.name != "identity":
+            raise ValueError("only the identity link keeps its shape when y is rescaled.")
+        return ShiftedLink(self.name, self.offset * by)
+
     def crossing(self, level: float) -> float:
         """Return the largest index at which the link is not above `level`."""
         return find_root(lambda index: float(self(index)) - level, -self.offset)

@@ -22,6 +22,7 @@ def solve_csi(
     *,
     n_atoms: int | None = None,
     alpha: float = 0.0,
+    penalty: float = 0.0,
     max_iter: int = 50,
     tol: float = 1e-3,
     sample_weight: FloatArray | None = None,
@@ -44,8 +45,12 @@ def solve_csi(
       :math:`\|\Delta w\|^2 / (L\,\|\Delta\,Xw\|^2/n + \alpha\|\Delta w\|^2)`, the index centred: it needs no
       product with X and no tuning.
 
+    With a `penalty` the step ends with the proximal operator of the atomic norm (soft thresholding) before
+    the projection.
+
     CSI is not a descent method. Returned is the iterate with the least
-    :math:`\tfrac12(\mathrm{mse} + \alpha L\|w\|^2)`, the earliest of equals.
+    :math:`\tfrac12(\mathrm{mse} + \alpha L\|w\|^2) + L \cdot \mathrm{penalty} \cdot \|w\|_A`, the
+    earliest of equals.
 
     Parameters
     ----------
@@ -57,6 +62,8 @@ def solve_csi(
         None for no limit.
     alpha : float
         The ridge λ of the paper.
+    penalty : float
+        Weight of the atomic norm, as a share, from 0 to 1, of the least weight at which w is zero.
     max_iter : int
         Largest number of iterations, at least 1.
     tol : float
@@ -69,32 +76,31 @@ def solve_csi(
     on_iteration : callable, default=None
         Called with each :class:`Iterate`; a true answer stops the solver.
     """
-    loop = _Loop(design, y, structure, link_fitter, n_atoms, alpha, sample_weight)
+    loop = _Loop(design, y, structure, link_fitter, n_atoms, alpha, penalty, sample_weight)
     w, index = loop.start() if start is None else (start, design.matvec(start))
     step = loop.step_size(w, index) if step_size is None else step_size
     change = np.inf
     best: Iterate | None = None
-    history: list[Iterate] = []
+    history: list[list[float]] = []
     status = Status.MAX_ITER
     for t in range(max_iter):
         link, fitted = link_fitter.fit(index, y, sample_weight)
-        residual = fitted - y
-        objective, mse = loop.objective(w, residual)
-        count = structure.count_atoms(w)
+        objective, mse = loop.objective(w, fitted - y)
+        count = loop.structure.count_atoms(w)
         iterate = Iterate(t, w, index, link, objective, mse, count, step, change)
-        history.append(iterate)
+        history.append([getattr(iterate, name) for name in RECORDED])
         if best is None or objective < best.objective:
             best = iterate
-        gradient = loop.gradient(w, residual)
-        if not (w.any() or gradient.any()):
-            status = Status.FLAT
-        elif change <= tol:
+        if change <= tol:
             status = Status.CONVERGED
         if on_iteration is not None and on_iteration(iterate):
             status = Status.STOPPED
         if status is not Status.MAX_ITER or t + 1 == max_iter:
             break
-        w_next = structure.project(w - step * gradient, n_atoms)
+        w_next = loop.simplify(w - step * loop.gradient(w, fitted - y), step)
+        if not (w.any() or w_next.any()):
+            status = Status.FLAT
+            break
         index_next = design.matvec(w_next)
         change = loop.turn(index, index_next)
         if step_size is None:
@@ -103,7 +109,7 @@ def solve_csi(
     assert best is not None
     return SolverResult(
         best.coef, best.index, best.link, len(history), best.n_iter, status,
-        {name: np.array([getattr(i, name) for i in history]) for name in RECORDED},
+        dict(zip(RECORDED, np.array(history, dtype=np.float64).T, strict=True)),
     )  # fmt: skip
 
 
@@ -118,36 +124,50 @@ class _Loop:
         link_fitter: LinkFitter,
         n_atoms: int | None,
         alpha: float,
+        penalty: float,
         sample_weight: FloatArray | None,
     ) -> None:
         n = design.shape[0]
-        self.design, self.y, self.structure, self.n_atoms = design, y, structure, n_atoms
+        self.design, self.y, self.n_atoms = design, y, n_atoms
+        # Some structures carry something from one projection to the next.
+        self.structure = structure.fresh() if hasattr(structure, "fresh") else structure
         self.alpha, self.slope = alpha, link_fitter.slope
         self.share = np.full(n, 1 / n) if sample_weight is None else sample_weight / sample_weight.sum()
+        self.correlation = design.rmatvec(self.weighted(self.centred(y)))
+        self.penalty = penalty * self.structure.dual_norm(self.correlation) if penalty > 0 else 0.0
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Return P(Xᵀ(y − ȳ)), scaled so that a line of the largest slope fits y, and its index."""
-        target = self.centred(self.y)
-        w = self.structure.project(self.design.rmatvec(self.weighted(target)), self.n_atoms)
+        w = self.simplify(self.correlation, 1.0)
         index = self.design.matvec(w)
-        spread = self.mean_product(self.centred(index), self.centred(index))
-        if spread > 0:
-            scale = self.mean_product(self.centred(index), target) / (spread * self.slope)
-            w, index = scale * w, scale * index
-        return w, index
+        centred = self.centred(index)
+        spread = self.share @ (centred * centred)
+        slope = np.divide(
+            self.share @ (centred * self.y), spread, out=np.ones_like(spread), where=spread > 0
+        )
+        return w * (slope / self.slope), index * (slope / self.slope)
+
+    def simplify(self, w: FloatArray, step: float) -> FloatArray:
+        """Soft thresholding where there is a penalty, then the projection."""
+        if self.penalty > 0:
+            w = self.structure.shrink(w, step * self.penalty)
+        return self.structure.project(w, self.n_atoms)
 
     def gradient(self, w: FloatArray, residual: FloatArray) -> FloatArray:
-        return self.design.rmatvec(self.weighted(residual)) + self.alpha * w
+        return self.design.rmatvec(self.weighted(self.centred(residual))) + self.alpha * w
 
     def step_size(self, move: FloatArray, index_move: FloatArray) -> float:
-        length = float(np.vdot(move, move))
+        length = squared_length(move)
         centred = self.centred(index_move)
         curvature = self.slope * self.mean_product(centred, centred) + self.alpha * length
         return length / curvature if curvature > 0 else 0.0
 
     def objective(self, w: FloatArray, residual: FloatArray) -> tuple[float, float]:
         mse = self.mean_product(residual, residual)
-        return 0.5 * (mse + self.alpha * self.slope * float(np.vdot(w, w))), mse
+        objective = 0.5 * (mse + self.alpha * self.slope * squared_length(w))
+        if self.penalty > 0:
+            objective += self.slope * self.penalty * self.structure.norm(w)
+        return objective, mse
 
     def turn(self, old: FloatArray, new: FloatArray) -> float:
         """Return the sine of the angle between two indices, both centred; the largest one over outputs.
@@ -160,7 +180,7 @@ class _Loop:
         along = np.divide(self.share @ (new * old), spread, out=np.zeros_like(spread), where=spread > 0)
         across = old - along * new
         size = self.share @ (old * old)
-        sine = np.sqrt(np.divide(self.share @ (across * across), size, out=np.zeros_like(size), where=size > 0))
+        sine = np.sqrt(np.divide(self.share @ (across * across), size, out=np.ones_like(size), where=size > 0))
         return float(np.max(sine))
 
     def weighted(self, values: FloatArray) -> FloatArray:
@@ -171,4 +191,9 @@ class _Loop:
         return centred
 
     def mean_product(self, a: FloatArray, b: FloatArray) -> float:
-        return float(np.vdot(self.weighted(a), b))
+        return float((self.share @ (a * b)).sum())
+
+
+def squared_length(w: FloatArray) -> float:
+    # Not by BLAS: for long vectors it wakes its threads, which costs more than the product.
+    return float(np.square(w).sum())

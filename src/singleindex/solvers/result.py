@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -35,6 +35,10 @@ class Iterate:
     step_size: float
     change: float
 
+    def by_output(self) -> list[Iterate]:
+        """Return one record per output."""
+        return split_outputs(self)
+
 
 @dataclass(frozen=True)
 class SolverResult:
@@ -51,3 +55,17 @@ class SolverResult:
     best_iter: int
     status: Status
     history: dict[str, FloatArray]
+
+    def by_output(self) -> list[SolverResult]:
+        """Return one record per output."""
+        return split_outputs(self)
+
+
+def split_outputs(record: Any) -> list[Any]:
+    """Return one record per output; they share all but the coefficients, the index and the link."""
+    if record.coef.ndim == 1:
+        return [record]
+    return [
+        replace(record, coef=record.coef[:, k], index=record.index[:, k], link=link)
+        for k, link in enumerate(record.link)
+    ]

@@ -1,6 +1,20 @@
 """What w may look like: one file per atomic set."""
 
-from .base import Structure
+from .base import SoftStructure, Structure
+from .dictionary import Dictionary
+from .each_output import EachOutput
+from .groups import GroupSparse
+from .low_rank import LowRank
+from .rows import RowSparse
 from .sparse import Sparse
 
-__all__ = ["Sparse", "Structure"]
+__all__ = [
+    "Dictionary",
+    "EachOutput",
+    "GroupSparse",
+    "LowRank",
+    "RowSparse",
+    "SoftStructure",
+    "Sparse",
+    "Structure",
+]

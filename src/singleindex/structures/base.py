@@ -12,7 +12,18 @@ FloatArray = NDArray[np.float64]
 
 @runtime_checkable
 class Structure(Protocol):
-    """A set of atoms, known only by the projection onto the combinations of few of them."""
+    """A set of atoms, known only by the projection onto the combinations of few of them.
+
+    A structure may also say, by class attributes, how it wants to be used:
+
+    - `joint = True`: with several outputs, w of shape (d, n_outputs) is projected as one;
+      without it every output is a problem of its own.
+    - `keeps_scaling = False`: scaling the columns of X would destroy the structure, so that all of them
+      are divided by one common factor only.
+
+    A structure that carries something from one projection to the next has a method `fresh()` which
+    returns a copy for one fit. One that is given by feature names has `resolve(feature_names)`.
+    """
 
     def project(self, w: FloatArray, n_atoms: int | None) -> FloatArray:
         """Return the best approximation of `w` by `n_atoms` atoms, None for no limit.
@@ -31,3 +42,35 @@ class Structure(Protocol):
         Raises ValueError, with the fix in the message, where the structure does not fit the shape.
         """
         ...
+
+
+@runtime_checkable
+class SoftStructure(Structure, Protocol):
+    """A structure whose atomic norm can be penalised: soft in place of hard thresholding."""
+
+    def shrink(self, w: FloatArray, amount: float) -> FloatArray:
+        """Return the minimiser v of ‖v − w‖²/2 + amount · norm(v), a new array."""
+        ...
+
+    def norm(self, w: FloatArray) -> float:
+        """Return the atomic norm: the least sum of coefficients that makes `w` of atoms."""
+        ...
+
+    def dual_norm(self, gradient: FloatArray) -> float:
+        """Return the least amount at which `shrink(gradient, amount)` is zero."""
+        ...
+
+
+def keep_largest(size: FloatArray, n_atoms: int) -> NDArray[np.intp]:
+    """Return where the `n_atoms` largest sizes stand; equal ones keep the lowest position.
+
+    Linear time, and the same answer at every run.
+    """
+    if n_atoms >= len(size):
+        return np.arange(len(size))
+    if n_atoms <= 0:
+        return np.arange(0)
+    threshold = np.partition(size, len(size) - n_atoms)[len(size) - n_atoms]
+    above = np.flatnonzero(size > threshold)
+    ties = np.flatnonzero(size == threshold)[: n_atoms - len(above)]
+    return np.concatenate([above, ties])

@@ -6,22 +6,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import FloatArray
+from .base import FloatArray, keep_largest
 
 
 @dataclass(frozen=True)
 class Sparse:
     """At most `n_atoms` coefficients are not zero.
 
+    Parameters
+    ----------
+    positive : bool, default=False
+        No coefficient is negative: the atoms are the unit vectors without their negatives.
+
     Examples
     --------
     >>> import numpy as np
     >>> from singleindex.structures import Sparse
-    >>> Sparse().project(np.array([3.0, -1.0, 2.0, -4.0]), n_atoms=2)
+    >>> w = np.array([3.0, -1.0, 2.0, -4.0])
+    >>> Sparse().project(w, n_atoms=2)
     array([ 3.,  0.,  0., -4.])
+    >>> Sparse(positive=True).project(w, n_atoms=2)
+    array([3., 0., 2., 0.])
+    >>> Sparse().shrink(w, 1.5)
+    array([ 1.5, -0. ,  0.5, -2.5])
     """
 
+    positive: bool = False
+
     def project(self, w: FloatArray, n_atoms: int | None) -> FloatArray:
+        w = np.maximum(w, 0) if self.positive else w
         return project_sparse(w, w.size if n_atoms is None else n_atoms)
 
     def count_atoms(self, w: FloatArray) -> int:
@@ -30,22 +43,28 @@ class Sparse:
     def check(self, shape: tuple[int, ...]) -> int:
         return int(np.prod(shape))
 
+    def shrink(self, w: FloatArray, amount: float) -> FloatArray:
+        if self.positive:
+            return np.maximum(w - amount, 0)
+        shrunk: FloatArray = np.sign(w) * np.maximum(np.abs(w) - amount, 0)
+        return shrunk
+
+    def norm(self, w: FloatArray) -> float:
+        return float(np.abs(w).sum())
+
+    def dual_norm(self, gradient: FloatArray) -> float:
+        return float(np.max(gradient if self.positive else np.abs(gradient), initial=0.0))
+
 
 def project_sparse(w: FloatArray, n_atoms: int) -> FloatArray:
     r"""Project `w` onto the vectors with at most `n_atoms` non-zeros.
 
     Solves :math:`\min_v \|v - w\|_2` subject to :math:`\|v\|_0 \le s`, the projection step of CSI.
-    Equal magnitudes keep the lowest index, so reruns agree bit for bit. Linear time.
+    Equal magnitudes keep the lowest index, so reruns agree bit for bit.
     """
     if n_atoms >= w.size:
         return w.copy()
     projected = np.zeros_like(w)
-    if n_atoms == 0:
-        return projected
-    size = np.abs(w).ravel()
-    threshold = np.partition(size, w.size - n_atoms)[w.size - n_atoms]
-    keep = np.flatnonzero(size > threshold)
-    ties = np.flatnonzero(size == threshold)[: n_atoms - len(keep)]
-    for chosen in (keep, ties):
-        projected.flat[chosen] = w.flat[chosen]
+    keep = keep_largest(np.abs(w).ravel(), n_atoms)
+    projected.flat[keep] = w.flat[keep]
     return projected

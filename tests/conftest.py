@@ -1,0 +1,13 @@
+"""Settings of hypothesis: the same examples in every run, unless others are asked for.
+
+HYPOTHESIS_PROFILE=explore draws new and many more examples, to be run when a kernel has changed.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, max_examples=100, **COMMON)
+settings.register_profile("explore", max_examples=5000, **COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))

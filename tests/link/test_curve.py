@@ -1,0 +1,137 @@
+"""The fitted curve: evaluation, corners, crossing, shift."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from singleindex.link import MonotoneCurve
+
+
+@st.composite
+def curves(draw, max_size=12):
+    n = draw(st.integers(1, max_size))
+    gaps = draw(st.lists(st.sampled_from([1e-9, 0.1, 1.0, 1.0, 50.0]), min_size=n, max_size=n))
+    rises = draw(st.lists(st.sampled_from([0.0, 0.0, 1e-9, 0.1, 1.0, 1.0]), min_size=n, max_size=n))
+    start = draw(st.sampled_from([-3.0, 0.0, 100.0]))
+    return MonotoneCurve(start + np.cumsum(gaps), -0.5 + np.cumsum(rises))
+
+
+def around(curve):
+    """Points on, between and beyond the knots of a curve."""
+    width = np.ptp(curve.x) + 1
+    inner = 0.5 * (curve.x[1:] + curve.x[:-1])
+    return np.sort(np.r_[curve.x[0] - width, curve.x, inner, curve.x[-1] + width])
+
+
+@given(curves())
+def test_passes_through_its_points_and_is_constant_beyond(curve):
+    assert (curve(curve.x) == curve.y).all()
+    assert curve(curve.x[0] - 1e9) == curve.y[0]
+    assert curve(curve.x[-1] + 1e9) == curve.y[-1]
+    assert curve.range_ == (curve.y[0], curve.y[-1])
+    assert (np.diff(curve(around(curve))) >= 0).all()
+
+
+@given(curves())
+def test_knots_reproduce_the_curve(curve):
+    x, y = curve.knots_.T
+    assert set(x) <= set(curve.x)
+    assert (x[0], x[-1]) == (curve.x[0], curve.x[-1])
+    at = around(curve)
+    np.testing.assert_allclose(MonotoneCurve(x, y)(at), curve(at), rtol=0, atol=1e-12)
+
+
+def test_knots_are_only_the_corners():
+    curve = MonotoneCurve([0, 1, 2, 3, 4, 5, 6], [0, 0.5, 1, 1, 1, 2, 3])
+    assert curve.knots_.tolist() == [[0, 0], [2, 1], [4, 1], [6, 3]]
+    assert MonotoneCurve([1.0], [2.0]).knots_.tolist() == [[1, 2]]
+    assert MonotoneCurve([1.0, 2.0], [2.0, 2.0]).knots_.tolist() == [[1, 2], [2, 2]]
+
+
+def test_many_small_bends_do_not_add_up():
+    """Every point lies almost on the chord of its neighbours, and yet the curve is bent."""
+    x = np.linspace(0, 1, 2001)
+    curve = MonotoneCurve(x, x**2)
+    corners = MonotoneCurve(*curve.knots_.T)
+    np.testing.assert_allclose(corners(x), curve.y, rtol=0, atol=1e-12)
+
+
+def test_knots_of_a_smooth_curve_on_a_very_fine_grid():
+    x = np.linspace(0, 1e-3, 50_001)
+    curve = MonotoneCurve(x, 1 + x**2)
+    corners = MonotoneCurve(*curve.knots_.T)
+    np.testing.assert_allclose(corners(x), curve.y, rtol=0, atol=1e-12)
+
+
+@given(curves(), st.floats(-1, 8))
+def test_crossing_is_the_largest_index_not_above(curve, level):
+    c = curve.crossing(level)
+    low, high = curve.range_
+    slack = 1e-12 * max(abs(low), abs(high), 1)
+    assert curve(c) <= level + slack or level < low
+    if level < low:
+        assert c < curve.x[0]
+    elif level >= high:
+        assert c > curve.x[-1]
+    else:
+        beyond = curve.x[curve.x > c]
+        assert curve(c) == pytest.approx(level, abs=slack)
+        assert (curve(beyond) > level - slack).all()
+        assert len(beyond)
+        assert curve(beyond[0]) > level
+
+
+def test_crossing_on_flats_and_corners():
+    curve = MonotoneCurve([0.0, 1.0, 2.0, 3.0, 5.0], [0.0, 0.5, 0.5, 1.0, 1.0])
+    assert curve.crossing(0.5) == 2
+    assert curve.crossing(0.25) == 0.5
+    assert curve.crossing(0.75) == 2.5
+    assert curve.crossing(0.0) == 0
+    assert curve.crossing(-1) < 0
+    assert curve.crossing(1.0) > 5
+    assert MonotoneCurve([2.0], [0.4]).crossing(0.5) > 2
+    assert MonotoneCurve([2.0], [0.6]).crossing(0.5) < 2
+
+
+@given(curves(), st.integers(-64, 64))
+def test_shift(curve, by):
+    at = around(curve)
+    shifted = curve.shift(by)
+    np.testing.assert_allclose(shifted(at + by), curve(at), rtol=0, atol=1e-3)
+    assert (shifted(curve.x + by) == curve.y).all()
+    assert shifted.crossing(0.5) == pytest.approx(curve.crossing(0.5) + by, abs=1e-6)
+    assert shifted is not curve
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, int])
+def test_shape_is_kept(shape, dtype):
+    curve = MonotoneCurve([0.0, 2.0], [1.0, 5.0])
+    values = curve(np.ones(shape, dtype=dtype))
+    assert values.shape == shape
+    assert (values == 3).all()
+
+
+def test_steep_pieces_do_not_overflow():
+    curve = MonotoneCurve([0.0, 1e-16], [0.0, 1e300])
+    assert curve([0.0, 1e-16, 1.0]).tolist() == [0, 1e300, 1e300]
+    assert 0 <= curve(0.5e-16) <= 1e300
+
+
+def test_pickles_and_shows_itself():
+    curve = MonotoneCurve([0.0, 1.0, 2.0], [0.0, 1.0, 1.0])
+    again = pickle.loads(pickle.dumps(curve))
+    assert (again.x == curve.x).all()
+    assert (again.y == curve.y).all()
+    assert repr(curve) == "MonotoneCurve(3 knots, index 0 to 2, value 0 to 1)"
+
+
+def test_leaves_read_only_points_alone():
+    x, y = np.arange(3.0), np.arange(3.0)
+    x.flags.writeable = y.flags.writeable = False
+    curve = MonotoneCurve(x, y).shift(1.0)
+    assert curve(2.5) == 1.5
+    assert x.tolist() == [0, 1, 2]
