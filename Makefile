@@ -23,6 +23,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-test
+	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[bench]'
 	$(BIN)/python -m benchmarks
 
 # An editable install: Python files are read from src/, kernels are rebuilt on import.

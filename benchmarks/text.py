@@ -42,29 +42,27 @@ def test_auc(candidates, X, y, parts):
         (model.fit(X[train], y[train]) for model in candidates),
         key=lambda model: roc_auc_score(y[validate], model.decision_function(X[validate])),
     )
-    return roc_auc_score(y[test], best.decision_function(X[test])), best
+    return roc_auc_score(y[test], best.decision_function(X[test]))
+
+
+METHODS = {
+    "CSI": single_index_candidates,
+    "L1-logistic": lambda d: logistic_candidates(1),
+    "L2-logistic": lambda d: logistic_candidates(0),
+}
 
 
 def run(quick=False):
     seeds = range(2 if quick else 10)
-    print(f"{'set':10s}{'CSI':>15s}{'L1-logistic':>15s}{'L2-logistic':>15s}{'paper CSI':>11s}   ({len(seeds)} splits)")
+    lines = [f"Means over {len(seeds)} splits, with standard errors.", ""]
+    lines += [f"| set | {' | '.join(METHODS)} | CSI in the paper |", "|---|" + "---|" * (len(METHODS) + 1)]
     for name in TEXT_SETS:
         data = load_text(name)
         X, y = sparse.csr_matrix(data.data), np.asarray(data.target)
-        scores = {"csi": [], "l1": [], "l2": []}
-        for seed in seeds:
-            parts = split(len(y), seed)
-            for key, candidates in (
-                ("csi", single_index_candidates(X.shape[1])),
-                ("l1", logistic_candidates(1)),
-                ("l2", logistic_candidates(0)),
-            ):
-                scores[key].append(test_auc(candidates, X, y, parts)[0])
-        cells = "".join(
-            f"{np.mean(s):8.4f} ±{np.std(s, ddof=1) / np.sqrt(len(s)):.4f}" for s in scores.values()
-        )
-        print(f"{name:10s}{cells}{PAPER_CSI[name]:11.3f}", flush=True)
-
-
-if __name__ == "__main__":
-    run()
+        cells = []
+        for candidates in METHODS.values():
+            scores = [test_auc(candidates(X.shape[1]), X, y, split(len(y), seed)) for seed in seeds]
+            error = np.std(scores, ddof=1) / np.sqrt(len(scores))
+            cells.append(f"{np.mean(scores):.4f} ± {error:.4f}")
+        lines.append(f"| {name} | {' | '.join(cells)} | {PAPER_CSI[name]:.3f} |")
+    return lines

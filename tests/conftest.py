@@ -5,9 +5,23 @@ HYPOTHESIS_PROFILE=explore draws new and many more examples, to be run when a ke
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, max_examples=100, **COMMON)
 settings.register_profile("explore", max_examples=5000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture
+def paper_data():
+    """Call a loader of the paper's data; skip, with its own words, where the files are absent."""
+
+    def load(loader, *args, **kwargs):
+        try:
+            return loader(*args, **kwargs)
+        except FileNotFoundError as missing:
+            pytest.skip(str(missing))
+
+    return load

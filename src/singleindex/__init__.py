@@ -5,6 +5,8 @@ from .estimators import (
     SingleIndexClassifier,
     SingleIndexRegressor,
     Slisotron,
+    load,
+    save,
 )
 from .link import lipschitz_isotonic_regression
 
@@ -16,4 +18,6 @@ __all__ = [
     "SingleIndexRegressor",
     "Slisotron",
     "lipschitz_isotonic_regression",
+    "load",
+    "save",
 ]

@@ -183,9 +183,7 @@ def test_sparse_has_the_promised_support():
 
 
 def test_group_has_whole_active_groups():
-    data = make_single_index(
-        n_features=103, structure="group", group_size=5, n_atoms=4, random_state=0
-    )
+    data = make_single_index(n_features=103, structure="group", group_size=5, n_atoms=4, random_state=0)
     np.testing.assert_array_equal(data.groups, np.arange(103) // 5)
     active = np.unique(data.groups[data.coef != 0])
     assert active.size == 4

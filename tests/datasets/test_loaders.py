@@ -26,19 +26,6 @@ TEXT_SIZES = {
 EMPTY_ROWS = {"link": 5, "page": 5, "ath-rel": 43, "aut-mot": 82, "cryp-ele": 57, "mac-win": 0}
 
 
-@pytest.fixture
-def load():
-    """Call a loader; skip, with its own words, where the file is absent."""
-
-    def call(loader, *args, **kwargs):
-        try:
-            return loader(*args, **kwargs)
-        except FileNotFoundError as missing:
-            pytest.skip(str(missing))
-
-    return call
-
-
 # --- text ----------------------------------------------------------------------------------
 
 
@@ -47,8 +34,8 @@ def test_text_sets_are_those_of_the_paper():
 
 
 @pytest.mark.parametrize("name", TEXT_SETS)
-def test_text_matches_the_readme(load, name):
-    bunch = load(load_text, name)
+def test_text_matches_the_readme(paper_data, name):
+    bunch = paper_data(load_text, name)
     n, d, n_ones = TEXT_SIZES[name]
     assert sparse.isspmatrix_csr(bunch.data)
     assert bunch.data.shape == (n, d)
@@ -61,15 +48,15 @@ def test_text_matches_the_readme(load, name):
 
 
 @pytest.mark.parametrize("name", TEXT_SETS)
-def test_tfidf_rows_have_length_one_or_are_empty(load, name):
-    X = load(load_text, name).data
+def test_tfidf_rows_have_length_one_or_are_empty(paper_data, name):
+    X = paper_data(load_text, name).data
     lengths = np.sqrt(X.multiply(X).sum(axis=1)).A1
     assert np.count_nonzero(lengths == 0) == EMPTY_ROWS[name]
     np.testing.assert_allclose(lengths[lengths > 0], 1.0, rtol=1e-6)
 
 
-def test_counts_share_the_words_of_tfidf(load):
-    counts, tfidf = (load(load_text, "ath-rel", weighting=w) for w in ("counts", "tfidf"))
+def test_counts_share_the_words_of_tfidf(paper_data):
+    counts, tfidf = (paper_data(load_text, "ath-rel", weighting=w) for w in ("counts", "tfidf"))
     np.testing.assert_array_equal(counts.feature_names, tfidf.feature_names)
     np.testing.assert_array_equal(counts.data.indices, tfidf.data.indices)
     np.testing.assert_array_equal(counts.data.data, np.round(counts.data.data))
@@ -77,8 +64,8 @@ def test_counts_share_the_words_of_tfidf(load):
     assert set(counts.split) == {"train", "test"}
 
 
-def test_counts_of_mac_win_are_said_not_to_be_the_paper_s(load):
-    bunch = load(load_text, "mac-win", weighting="counts")
+def test_counts_of_mac_win_are_said_not_to_be_the_paper_s(paper_data):
+    bunch = paper_data(load_text, "mac-win", weighting="counts")
     assert bunch.data.shape == (1946, 53614)
     np.testing.assert_array_equal(np.bincount(bunch.target), [961, 985])
     assert "not the 7511 of the paper" in bunch.DESCR
@@ -107,8 +94,8 @@ def read_with_liac(source, name):
 
 
 @pytest.mark.parametrize(("name", "n"), [("atp7d", 296), ("atp1d", 337)])
-def test_atp_matches_the_readme_and_liac_arff(load, name, n):
-    bunch = load(load_atp, name)
+def test_atp_matches_the_readme_and_liac_arff(paper_data, name, n):
+    bunch = paper_data(load_atp, name)
     assert bunch.data.shape == (n, 411)
     assert bunch.target.shape == (n, 6)
     assert all(target.startswith("LBL") for target in bunch.target_names)
@@ -130,8 +117,8 @@ def test_atp_knows_two_names():
         ("test", 65, "flags-test.arff"),
     ],
 )
-def test_flags_match_the_readme_and_liac_arff(load, split, n, file):
-    bunch = load(load_flags, split)
+def test_flags_match_the_readme_and_liac_arff(paper_data, split, n, file):
+    bunch = paper_data(load_flags, split)
     assert bunch.data.shape == (n, 43)
     assert bunch.raw_data.shape == (n, 19)
     assert bunch.target.shape == (n, 7)
@@ -141,22 +128,20 @@ def test_flags_match_the_readme_and_liac_arff(load, split, n, file):
     np.testing.assert_array_equal(np.hstack([bunch.raw_data, bunch.target]), table)
 
 
-def test_flags_groups_are_the_original_features(load):
-    bunch = load(load_flags)
+def test_flags_groups_are_the_original_features(paper_data):
+    bunch = paper_data(load_flags)
     assert bunch.groups.shape == bunch.feature_names.shape == (43,)
     np.testing.assert_array_equal(np.unique(bunch.groups), np.arange(19))
     origin = [name.partition("=")[0] for name in bunch.feature_names]
     np.testing.assert_array_equal(origin, bunch.raw_feature_names[bunch.groups])
 
 
-def test_flags_one_hot_columns_say_what_the_codes_say(load):
-    bunch = load(load_flags)
+def test_flags_one_hot_columns_say_what_the_codes_say(paper_data):
+    bunch = paper_data(load_flags)
     for j, name in enumerate(bunch.feature_names):
         raw = bunch.raw_data[:, bunch.groups[j]]
         _, is_category, category = name.partition("=")
-        np.testing.assert_array_equal(
-            bunch.data[:, j], raw == float(category) if is_category else raw
-        )
+        np.testing.assert_array_equal(bunch.data[:, j], raw == float(category) if is_category else raw)
     wide = np.bincount(bunch.groups)[bunch.groups] > 1
     np.testing.assert_array_equal(bunch.data[:, wide].sum(axis=1), np.full(194, 4.0))
 
@@ -169,8 +154,8 @@ def test_flags_split_is_named():
 # --- matrix completion ---------------------------------------------------------------------
 
 
-def test_epinions_matches_the_readme(load):
-    bunch = load(load_epinions)
+def test_epinions_matches_the_readme(paper_data):
+    bunch = paper_data(load_epinions)
     assert bunch.data.shape == (664824, 2)
     assert np.unique(bunch.data[:, 0]).size == 40163
     assert np.unique(bunch.data[:, 1]).size == 139738
@@ -184,8 +169,8 @@ def test_epinions_matches_the_readme(load):
     assert np.unique(bunch.data @ [bunch.shape[1], 1]).size == 664824
 
 
-def test_flixster_standin_matches_the_readme_and_says_what_it_is(load):
-    bunch = load(load_flixster_standin)
+def test_flixster_standin_matches_the_readme_and_says_what_it_is(paper_data):
+    bunch = paper_data(load_flixster_standin)
     assert bunch.data.shape == (26173, 2)
     assert np.count_nonzero(bunch.split == "train") == 23556
     assert np.count_nonzero(bunch.split == "test") == 2617

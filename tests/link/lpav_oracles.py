@@ -160,9 +160,7 @@ def quadratic_programme(x, y, weight, lipschitz, y_min, y_max):
 
 
 def solve_by_clarabel(x, y, sample_weight=None, lipschitz=1.0, y_min=None, y_max=None):
-    inverse, w, means, A, lower, upper = quadratic_programme(
-        x, y, sample_weight, lipschitz, y_min, y_max
-    )
+    inverse, w, means, A, lower, upper = quadratic_programme(x, y, sample_weight, lipschitz, y_min, y_max)
     above, below = np.isfinite(lower), np.isfinite(upper)
     constraints = sparse.vstack([-A[above], A[below]]).tocsc()
     bounds = np.r_[-lower[above], upper[below]]
@@ -177,9 +175,7 @@ def solve_by_clarabel(x, y, sample_weight=None, lipschitz=1.0, y_min=None, y_max
 
 
 def solve_by_piqp(x, y, sample_weight=None, lipschitz=1.0, y_min=None, y_max=None):
-    inverse, w, means, A, lower, upper = quadratic_programme(
-        x, y, sample_weight, lipschitz, y_min, y_max
-    )
+    inverse, w, means, A, lower, upper = quadratic_programme(x, y, sample_weight, lipschitz, y_min, y_max)
     n = len(w)
     solver = piqp.SparseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-11

@@ -33,14 +33,10 @@ class Problem:
         return np.ones(len(self.x)) if self.sample_weight is None else self.sample_weight
 
     def fit(self):
-        return lipschitz_isotonic_regression(
-            self.x, self.y, **self.options, increasing=self.increasing
-        )
+        return lipschitz_isotonic_regression(self.x, self.y, **self.options, increasing=self.increasing)
 
     def violation(self, z, tol=None):
-        return lpav_certificate(
-            self.x, self.y, z, **self.options, increasing=self.increasing, tol=tol
-        )
+        return lpav_certificate(self.x, self.y, z, **self.options, increasing=self.increasing, tol=tol)
 
     def solve_exactly(self):
         return solve_exactly(self.x, self.y, **self.options)
@@ -87,9 +83,7 @@ WEIGHTS = {
 
 
 @st.composite
-def problems(
-    draw, max_size=25, weights=tuple(WEIGHTS), steps=STEP_SIZES, lipschitz=LIPSCHITZ, bounds=True
-):
+def problems(draw, max_size=25, weights=tuple(WEIGHTS), steps=STEP_SIZES, lipschitz=LIPSCHITZ, bounds=True):
     """Draw a problem, its points in any order; `weights` names the kinds that may occur."""
     n = draw(st.integers(1, max_size))
     start = draw(st.sampled_from([0.0, 0.0, 1.0, -1000.0]))

@@ -51,26 +51,28 @@ def test_knots_are_only_the_corners():
     assert MonotoneCurve([1.0, 2.0], [2.0, 2.0]).knots_.tolist() == [[1, 2], [2, 2]]
 
 
-def test_many_small_bends_do_not_add_up():
-    """Every point lies almost on the chord of its neighbours, and yet the curve is bent."""
-    x = np.linspace(0, 1, 2001)
-    curve = MonotoneCurve(x, x**2)
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e4, 1e7])
+def test_small_bends_add_up(offset):
+    """Every point may lie on the chord of its neighbours, up to rounding, and yet the curve is bent."""
+    x = np.linspace(0, 1, 20_001)
+    curve = MonotoneCurve(x, offset + x**2)
     corners = MonotoneCurve(*curve.knots_.T)
-    np.testing.assert_allclose(corners(x), curve.y, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(corners(x), curve.y, rtol=1e-13, atol=1e-13)
 
 
-def test_knots_of_a_smooth_curve_on_a_very_fine_grid():
-    x = np.linspace(0, 1e-3, 50_001)
-    curve = MonotoneCurve(x, 1 + x**2)
+def test_a_corner_next_to_a_close_neighbour_is_kept():
+    curve = MonotoneCurve([0.0, 1e-9, 0.1, 0.1 + 1e-9, 0.2], [1.0, 1.0, 1.0, 1.0, 1.0 + 1e-9])
     corners = MonotoneCurve(*curve.knots_.T)
-    np.testing.assert_allclose(corners(x), curve.y, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(corners(curve.x), curve.y, rtol=1e-13)
 
 
 @given(curves(), st.floats(-1, 8))
 def test_crossing_is_the_largest_index_not_above(curve, level):
     c = curve.crossing(level)
     low, high = curve.range_
-    slack = 1e-12 * max(abs(low), abs(high), 1)
+    # Rounding of the index shows in the value times the slope.
+    steepest = np.max(np.diff(curve.y) / np.diff(curve.x), initial=0.0)
+    slack = 1e-12 + 8 * np.finfo(float).eps * steepest * np.abs(curve.x).max()
     assert curve(c) <= level + slack or level < low
     if level < low:
         assert c < curve.x[0]

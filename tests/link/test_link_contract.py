@@ -118,6 +118,8 @@ def test_crossing_separates_below_from_above(fitter, data, level):
     link, _ = fitter.fit(index, y)
     c = link.crossing(level)
     at = np.r_[index, np.linspace(-5, 5, 41)]
+    if not link(at).min() <= level < link(at).max():
+        at = index  # the curve does not cross: promised is only that its own points fall on one side
     # Nearer than rounding to the crossing there is nothing to say.
     at = at[np.abs(at - c) > 1e-9]
     assert (link(at[at < c]) <= level + 1e-9).all()

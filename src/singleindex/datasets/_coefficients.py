@@ -121,7 +121,5 @@ STRUCTURES: dict[str, Callable[[Layout, np.random.Generator], Coefficients]] = {
 def draw_coefficients(structure: str, layout: Layout, rng: np.random.Generator) -> Coefficients:
     check_choice("structure", structure, STRUCTURES)
     if layout.n_outputs > 1 and structure != "rows":
-        raise ValueError(
-            f"structure={structure!r} has one output; use n_outputs=1 or structure='rows'."
-        )
+        raise ValueError(f"structure={structure!r} has one output; use n_outputs=1 or structure='rows'.")
     return STRUCTURES[structure](layout, rng)

@@ -25,9 +25,7 @@ def data_folders() -> list[Path]:
     if named:
         return [Path(named).expanduser()]
     starts = [Path.cwd(), Path(__file__).resolve()]
-    candidates = [
-        parent / "shared" / "data" for start in starts for parent in [start, *start.parents]
-    ]
+    candidates = [parent / "shared" / "data" for start in starts for parent in [start, *start.parents]]
     return [folder for folder in dict.fromkeys(candidates) if folder.is_dir()]
 
 

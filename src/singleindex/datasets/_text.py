@@ -27,9 +27,7 @@ NEWS = Source(
     "http://qwone.com/~jason/20Newsgroups/ (bydate and 18828 versions; one gzip-compressed "
     'JSON-lines file for each group, {"id", "split", "group", "text"} decoded as latin-1)',
 )
-WEBKB = Source(
-    "webkb_course", "https://github.com/ChuanbinZhang/Multi-view-datasets, file WebKB.mat"
-)
+WEBKB = Source("webkb_course", "https://github.com/ChuanbinZhang/Multi-view-datasets, file WebKB.mat")
 MAC_WIN = Source("mac_win", "https://github.com/edche/star_svm, file data/text1.mat")
 
 _MAC_WIN_GROUPS = ("comp.sys.mac.hardware", "comp.os.ms-windows.misc")
@@ -94,8 +92,7 @@ def _ready_made(X: Any, target: NDArray[Any], target_names: tuple[str, str], des
 def _load_webkb(name: str, weighting: str) -> Bunch:
     if weighting == "counts":
         raise ValueError(
-            f"load_text({name!r}) has no counts, the file holds weights only; "
-            "use weighting='tfidf'."
+            f"load_text({name!r}) has no counts, the file holds weights only; use weighting='tfidf'."
         )
     content = loadmat(find_file(WEBKB, "WebKB.mat"))
     X = content["X"][0 if name == "link" else 1, 0]
@@ -115,9 +112,7 @@ def _load_mac_win(name: str, weighting: str) -> Bunch:
 _LOADERS: dict[str, Callable[[str, str], Bunch]] = {
     "link": _load_webkb,
     "page": _load_webkb,
-    "ath-rel": lambda name, weighting: _load_news(
-        ("alt.atheism", "talk.religion.misc"), weighting
-    ),
+    "ath-rel": lambda name, weighting: _load_news(("alt.atheism", "talk.religion.misc"), weighting),
     "aut-mot": lambda name, weighting: _load_news(("rec.autos", "rec.motorcycles"), weighting),
     "cryp-ele": lambda name, weighting: _load_news(("sci.crypt", "sci.electronics"), weighting),
     "mac-win": _load_mac_win,

@@ -48,28 +48,44 @@ def csc_rmatvec(
 
 def csc_moments(
     const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
-    const double[::1] weight, double[::1] mean, double[::1] variance,
+    const double[::1] weight, Py_ssize_t n_weighted, double[::1] mean, double[::1] variance,
 ):
     """Write the weighted mean and variance of every column; `weight` sums to one.
 
-    Two passes over a column, the second one about its mean: no cancellation.
+    Two passes over a column, the second one about its mean: no cancellation. `n_weighted` is the number
+    of rows of positive weight; a column that is constant over these has variance zero, exactly.
     """
-    cdef Py_ssize_t j
+    cdef Py_ssize_t j, n_stored
     cdef index_t i
-    cdef double m, v, stored, gap
+    cdef double m, v, w, stored, gap, first
+    cdef bint constant
     with nogil:
         for j in range(mean.shape[0]):
             m = 0.0
             stored = 0.0
+            n_stored = 0
+            constant = True
+            first = 0.0
             for i in range(indptr[j], indptr[j + 1]):
-                m += weight[indices[i]] * data[i]
-                stored += weight[indices[i]]
-            v = (1.0 - stored) * m * m
+                w = weight[indices[i]]
+                if w > 0.0:
+                    if n_stored == 0:
+                        first = data[i]
+                    constant = constant and data[i] == first
+                    n_stored += 1
+                    m += w * data[i]
+                    stored += w
+            # What is not stored is zero.
+            if constant and (first == 0.0 or n_stored == n_weighted):
+                mean[j] = first
+                variance[j] = 0.0
+                continue
+            v = (1.0 - stored) * m * m if n_stored < n_weighted and stored < 1.0 else 0.0
             for i in range(indptr[j], indptr[j + 1]):
                 gap = data[i] - m
                 v += weight[indices[i]] * gap * gap
             mean[j] = m
-            variance[j] = v if v > 0.0 else 0.0
+            variance[j] = v
 
 
 def dense_matvec_by_rows(

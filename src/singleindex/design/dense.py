@@ -45,12 +45,16 @@ class DenseDesign:
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         n, d = self.shape
         rows = max(1, _BLOCK // max(d, 1))
-        mean, variance = np.zeros(d), np.zeros(d)
-        for start in range(0, n, rows):
-            mean += weight[start : start + rows] @ self.X[start : start + rows].astype(np.float64)
-        for start in range(0, n, rows):
-            gap = self.X[start : start + rows] - mean
-            variance += weight[start : start + rows] @ np.square(gap, out=gap)
-        # A constant column has rounding only: it must count as constant.
-        variance[variance <= (8 * np.finfo(self.X.dtype).eps * np.abs(mean)) ** 2] = 0
+        blocks = [slice(start, start + rows) for start in range(0, n, rows)]
+        first = self.X[int(np.argmax(weight > 0))].astype(np.float64)
+        mean, variance, constant = np.zeros(d), np.zeros(d), np.ones(d, dtype=bool)
+        for block in blocks:
+            # Measured from the first row, so that a constant column has its value as mean, exactly.
+            mean += weight[block] @ (self.X[block] - first)
+        mean += first
+        for block in blocks:
+            gap = self.X[block] - mean
+            constant &= (self.X[block] == first)[weight[block] > 0].all(axis=0)
+            variance += weight[block] @ np.square(gap, out=gap)
+        variance[constant] = 0
         return mean, variance

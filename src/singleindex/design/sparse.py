@@ -15,6 +15,9 @@ class SparseDesign:
 
     def __init__(self, X: Any) -> None:
         self.X = X.tocsc()
+        if not self.X.has_canonical_format:
+            self.X = self.X.copy()
+            self.X.sum_duplicates()
         self._parts = (self.X.data, self.X.indices, self.X.indptr)
 
     @property
@@ -39,6 +42,6 @@ class SparseDesign:
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = np.empty(self.shape[1]), np.empty(self.shape[1])
-        csc_moments(*self._parts, np.ascontiguousarray(weight, dtype=np.float64), mean, variance)
-        variance[variance <= (8 * np.finfo(self.X.dtype).eps * np.abs(mean)) ** 2] = 0
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+        csc_moments(*self._parts, weight, np.count_nonzero(weight), mean, variance)
         return mean, variance

@@ -2,6 +2,7 @@
 
 from .classifier import SingleIndexClassifier
 from .isotonic import LipschitzIsotonicRegression
+from .persistence import load, save
 from .regressor import SingleIndexRegressor
 from .slisotron import Slisotron
 
@@ -10,4 +11,6 @@ __all__ = [
     "SingleIndexClassifier",
     "SingleIndexRegressor",
     "Slisotron",
+    "load",
+    "save",
 ]

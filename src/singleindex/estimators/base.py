@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..design import ExpandedDesign, ScaledDesign, as_design, column_scale
 from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, SharedLink
 from ..link.lpav import check_lipschitz
-from ..solvers import solve_csi
+from ..solvers import fit_scale, solve_csi
 from ..structures import EachOutput, SoftStructure, Sparse
 from .progress import CallbackSupportMixin, Progress
 
@@ -58,6 +59,9 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         n_fits = 1 if joint else Y.shape[1]
         progress = Progress(self, X, Y, n_fits, lambda i: self._attributes(i, design, X.dtype))
         results = solve(design, Y, weight, settings, progress)
+        if self.link == "learned" and not self.shared_link:
+            fitter = self._link_fitter()
+            results = [with_fitted_scale(r, Y[:, k], fitter, weight) for k, r in enumerate(results)]
         progress.end()
         return results, design
 
@@ -66,9 +70,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         for k in range(Y.shape[1]):
             progress.fit_number = k
             y = np.ascontiguousarray(Y[:, k])
-            results.append(
-                solve_csi(design, y, **settings, sample_weight=weight, on_iteration=progress)
-            )
+            results.append(solve_csi(design, y, **settings, sample_weight=weight, on_iteration=progress))
         return results
 
     def _solve_jointly(self, design, Y, weight, settings, progress):
@@ -162,18 +164,14 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def _link_fitter(self):
         if self.column_scale is not None:
             check_number("column_scale", self.column_scale)
-        lipschitz = check_lipschitz(self.lipschitz)
-        if lipschitz == 0:
-            raise ValueError(
-                "lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default."
-            )
-        if self.link == "learned":
+        lipschitz = check_slope(self.lipschitz)
+        if isinstance(self.link, str) and self.link == "learned":
             return Lpav(lipschitz)
         if self.shared_link:
             raise ValueError("shared_link=True needs link='learned': a known link is shared anyway.")
         if callable(self.link):
             return FixedLink(self.link, slope_bound=lipschitz)
-        if self.link not in FIXED_LINKS:
+        if not isinstance(self.link, str) or self.link not in FIXED_LINKS:
             raise ValueError(
                 f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, got {self.link!r}."
             )
@@ -187,9 +185,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         It ranks without the ties that the flat pieces of the link make in predictions.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32]
-        )
+        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         return safe_sparse_dot(X, self.coef_, dense_output=True)
 
     def _fitted_values(self, index):
@@ -207,6 +203,16 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         return tags
 
 
+def with_fitted_scale(result, y, fitter, weight):
+    """Return the result with w at the length at which its link fits."""
+    n_coefficients = int(np.count_nonzero(result.coef))
+    factor = fit_scale(result.index, y, fitter, weight, n_coefficients)
+    if factor == 1:
+        return result
+    link, _ = fitter.fit(factor * result.index, np.ascontiguousarray(y), weight)
+    return replace(result, coef=factor * result.coef, index=factor * result.index, link=link)
+
+
 def check_n_atoms(n_atoms, n_available):
     if n_atoms is None:
         return None
@@ -215,7 +221,7 @@ def check_n_atoms(n_atoms, n_available):
             f"n_atoms must be an integer or None (no limit), got {n_atoms!r}; "
             "for a share of the features use n_atoms=int(share * n_features)."
         )
-    if not 1 <= n_atoms <= n_available:
+    if not 1 <= int(n_atoms) <= n_available:
         raise ValueError(
             f"n_atoms must be from 1 to {n_available}, the number of atoms there are for this X, "
             f"got {n_atoms}; use n_atoms=None for no limit."
@@ -223,13 +229,20 @@ def check_n_atoms(n_atoms, n_available):
     return int(n_atoms)
 
 
+def check_slope(lipschitz):
+    lipschitz = check_lipschitz(lipschitz)
+    if lipschitz == 0:
+        raise ValueError("lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default.")
+    return lipschitz
+
+
 def check_number(name, value):
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value < np.inf:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
     return float(value)
 
 
 def check_count(name, value):
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
     return int(value)

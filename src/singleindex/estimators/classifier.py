@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .base import SingleIndexBase
 from .progress import all_or_nothing, with_callbacks
@@ -143,11 +143,19 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             y = column_or_1d(y, warn=True)
             Y = self._one_column_per_class(y, weight)
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, y)
+            by_class = self._weight_of_classes(y, weight)
             weight = by_class if weight is None else weight * by_class
         results, design = self._solve_outputs(X, Y, weight)
         self._set_fitted(results, design, X.dtype)
         return self
+
+    def _weight_of_classes(self, y, weight):
+        """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
+        if self.multilabel_ or self.class_weight != "balanced":
+            return compute_sample_weight(self.class_weight, y)
+        codes = np.searchsorted(self.classes_, y)
+        totals = np.bincount(codes, weights=weight)
+        return (totals.sum() / (len(totals) * totals))[codes]
 
     def _check_labels(self, y, weight):
         Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)
@@ -196,14 +204,25 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     def decision_function(self, X):
         """Return the index Xw + intercept_, above zero where the second class is the likelier one.
 
+        (Where the link stays on one side of one half, zero lies well outside of the training rows.)
+
         For several labels, one such column each. For three classes or more, of shape (n_samples,
         n_classes): the links' values, made comparable by them, with ties broken by the index; each
         column ranks as its index does.
         """
         index = self.index(X) + self.intercept_
         if index.ndim == 1 or self.multilabel_:
-            return index
+            return self._with_clear_sign(index)
         return self._fitted_values(index) + _TIE_BREAK * expit(index)
+
+    def _with_clear_sign(self, index):
+        """Let rounding at zero not contradict the probability."""
+        at_zero = np.abs(index) <= 1e-12 * (1 + np.abs(self.intercept_))
+        if at_zero.any():
+            likelier = self._fitted_values(index) > 0.5
+            index = np.where(at_zero & ~likelier, np.minimum(index, 0), index)
+            index = np.where(at_zero & likelier, np.maximum(index, np.finfo(index.dtype).tiny), index)
+        return index
 
     def predict_proba(self, X):
         """Return the probability of each class, columns in the order of `classes_`.
@@ -226,12 +245,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
 
     def predict(self, X):
         """Return the likeliest class; for several labels 0 or 1 for each of them."""
-        scores = self.decision_function(X)
+        check_is_fitted(self)
         if self.multilabel_:
-            return (scores > 0).astype(int).reshape(len(scores), -1)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0).astype(int)]
-        return self.classes_[np.argmax(scores, axis=1)]
+            return (self.predict_proba(X) > 0.5).astype(int)
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

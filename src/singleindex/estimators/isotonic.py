@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
-from sklearn.isotonic import check_increasing
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from ..link import MonotoneCurve
-from ..link.lpav import check_bounds, check_lipschitz, check_points, check_vector, fit_monotone
+from ..link.lpav import (
+    check_bounds,
+    check_direction,
+    check_lipschitz,
+    check_points,
+    check_vector,
+    fit_monotone,
+)
 from .progress import all_or_nothing
 
 OUT_OF_BOUNDS = ("nan", "clip", "raise")
@@ -51,9 +57,7 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
     array([0., 2.])
     """
 
-    def __init__(
-        self, *, lipschitz=1.0, y_min=None, y_max=None, increasing=True, out_of_bounds="nan"
-    ):
+    def __init__(self, *, lipschitz=1.0, y_min=None, y_max=None, increasing=True, out_of_bounds="nan"):
         self.lipschitz = lipschitz
         self.y_min = y_min
         self.y_max = y_max
@@ -75,16 +79,13 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
         self
         """
         if self.out_of_bounds not in OUT_OF_BOUNDS:
-            raise ValueError(
-                f"out_of_bounds must be one of {OUT_OF_BOUNDS}, got {self.out_of_bounds!r}."
-            )
+            raise ValueError(f"out_of_bounds must be one of {OUT_OF_BOUNDS}, got {self.out_of_bounds!r}.")
         X = self._check_X(X)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
         check_consistent_length(X, y, sample_weight)
         x, y, weight = check_points(X, y, sample_weight)
         low, high = check_bounds(self.y_min, self.y_max)
-        rising = self.increasing
-        self.increasing_ = check_increasing(x, y) if rising == "auto" else bool(rising)
+        self.increasing_ = check_direction(self.increasing, x, y)
         knots, values, _ = fit_monotone(
             x, y, weight, check_lipschitz(self.lipschitz), low, high, self.increasing_
         )

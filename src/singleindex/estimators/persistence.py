@@ -384,17 +384,13 @@ def _classes() -> dict[str, type]:
     """Return the classes a file may name; nothing in it leads to any other."""
     from .. import estimators  # still being imported when this module is
 
-    public = {
-        n: getattr(package, n) for package in (estimators, structures) for n in package.__all__
-    }
+    public = {n: getattr(package, n) for package in (estimators, structures) for n in package.__all__}
     known = {name: kind for name, kind in public.items() if _has_parameters(kind)}
     return {**known, "MonotoneCurve": links.MonotoneCurve, "ShiftedLink": links.ShiftedLink}
 
 
 def _has_parameters(kind: Any) -> bool:
-    return isinstance(kind, type) and (
-        issubclass(kind, BaseEstimator) or dataclasses.is_dataclass(kind)
-    )
+    return isinstance(kind, type) and (issubclass(kind, BaseEstimator) or dataclasses.is_dataclass(kind))
 
 
 def _parameters(value: Any) -> dict[str, Any]:

@@ -108,19 +108,22 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         check_varies(Y if weight is None else Y[weight > 0])
         unit = self._units_of_outputs(Y, weight)
         results, design = self._solve_outputs(X, Y / unit, weight)
-        results = [
-            replace(r, coef=r.coef * u, link=r.link.rescale(u)) if u != 1 else r
-            for r, u in zip(results, unit, strict=True)
-        ]
+        results = [in_units(r, u) if u != 1 else r for r, u in zip(results, unit, strict=True)]
         self._set_fitted(results, design, X.dtype)
         return self
 
     def _units_of_outputs(self, Y, weight):
-        """Return what to divide the outputs by, so that none outweighs the others in a joint fit."""
-        if Y.shape[1] == 1 or self.link not in ("learned", "identity"):
+        """Return what to divide the outputs by, so that none outweighs the others in a joint fit.
+
+        Alone, an output is brought near 1 by a power of two, which is exact.
+        """
+        if self.link not in ("learned", "identity"):
             return np.ones(Y.shape[1])
-        mean = np.average(Y, axis=0, weights=weight)
-        return np.sqrt(np.average((Y - mean) ** 2, axis=0, weights=weight))
+        power = np.ldexp(1.0, np.frexp(np.max(np.abs(Y), axis=0))[1])
+        if Y.shape[1] == 1:
+            return power
+        gap = Y / power - np.average(Y / power, axis=0, weights=weight)
+        return power * np.sqrt(np.average(gap**2, axis=0, weights=weight))
 
     def predict(self, X):
         """Return the link at the index: an estimate of E[y | x]."""
@@ -132,8 +135,16 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         return tags
 
 
+def in_units(result, unit):
+    """Return the result of a fit to y / unit as that of a fit to y."""
+    history = dict(result.history)
+    for name in ("objective", "mse"):
+        history[name] = history[name] * unit**2
+    return replace(result, coef=result.coef * unit, link=result.link.rescale(unit), history=history)
+
+
 def check_varies(Y):
-    constant = np.flatnonzero((Y == Y[:1]).all(axis=0))
+    constant = np.flatnonzero((Y[:1] == Y).all(axis=0))
     if len(constant):
         which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"
         raise ValueError(

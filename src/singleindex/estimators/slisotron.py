@@ -11,7 +11,7 @@ from ..design import ScaledDesign, as_design
 from ..link import Lpav
 from ..solvers import solve_csi
 from ..structures import Sparse
-from .base import SingleIndexBase, check_count, check_number
+from .base import SingleIndexBase, check_count, check_number, check_slope
 from .progress import Progress, all_or_nothing, with_callbacks
 from .regressor import check_varies
 
@@ -84,7 +84,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         progress = Progress(self, X, y, 1, lambda i: self._attributes(i, design, X.dtype))
         longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
         result = solve_csi(
-            design, y, Sparse(), Lpav(self.lipschitz), sample_weight=weight,
+            design, y, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
             max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
             start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1), on_iteration=progress,
         )  # fmt: skip

@@ -22,6 +22,7 @@ _GREY = "0.45"
 
 _MAX_POINTS = 2000  # more than these make a cloud darker, not clearer
 _MIN_PER_BIN = 5
+_LEGEND_COLUMNS = 3
 _STRIP = 0.13  # share of the height that the histogram of the index takes
 _Z95 = 1.959963984540054
 
@@ -44,9 +45,9 @@ def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
     X : array, sparse matrix or data frame of shape (n_samples, n_features), default=None
         Adds the distribution of the index.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-        With X, adds the points and the mean of y in bins of the index.
+        With X, adds the points, and the means of y in bins of the index.
     output : int or class label, default=None
-        Which of several outputs or classes to draw. None draws all of them, without the points.
+        Which of several outputs or classes to draw. None draws all, with the means alone as data.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
     bins : int, default=20
@@ -75,26 +76,26 @@ def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
     >>> ax.get_ylabel()
     'probability of class 1'
     """
-    every = _outputs(model)
     check_count("bins", bins)
-    outputs = every if output is None else [_choose(model, every, output)]
+    every = _outputs(model)
+    outputs = _choose(model, every, output)
     indices, targets = _read_data(model, every, X, y)
     ax = _new_axes((6.0, 4.2)) if ax is None else ax
     alone = len(outputs) == 1
     span = _span(outputs, indices)
     for colour, (k, name, link) in zip(_colours(len(outputs)), outputs, strict=True):
-        label = "link" if alone else name
-        _draw_curve(ax, link, span, colour, label)
-        if targets is not None:
-            mark = _PALETTE[1] if alone else colour
-            _draw_means(ax, indices[:, k], targets[:, k], bins, mark, "bin means" if alone else None)
-        if alone and targets is not None:
-            _draw_cloud(ax, indices[:, k], targets[:, k])
-        if alone and indices is not None:
-            _draw_histogram(ax, indices[:, k])
+        _draw_curve(ax, link, span, colour, "link" if alone else name)
+        if targets is not None and not alone:
+            places, means, _ = _bin_means(indices[:, k], targets[:, k], bins)
+            ax.plot(places, means, "o", color=colour, markersize=4, alpha=0.6)
+    if alone and targets is not None:
+        _draw_cloud(ax, indices[:, k], targets[:, k])
+        _draw_means(ax, indices[:, k], targets[:, k], bins)
     _label_link_axes(ax, model, outputs)
+    if alone and indices is not None:
+        _draw_histogram(ax, indices[:, k])
     ax.set_xlim(*span)
-    if not alone or targets is not None:
+    if len(ax.get_legend_handles_labels()[0]) > 1:
         _draw_legend(ax)
     return ax
 
@@ -136,14 +137,15 @@ def plot_coefficients(model, *, top=20, feature_names=None, output=None, ax=None
     >>> len(plot_coefficients(model, top=3, ax=Figure().subplots()).patches)
     3
     """
-    every = _outputs(model)
     check_count("top", top)
-    outputs = every if output is None else [_choose(model, every, output)]
+    outputs = _choose(model, _outputs(model), output)
     coef = model.coef_.reshape(len(model.coef_), -1)[:, [o.number for o in outputs]]
     names = _feature_names(model, feature_names, len(coef))
     size = np.abs(coef).max(axis=1)
     shown = [j for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
-    ax = _new_axes((6.0, 1.0 + 0.26 * max(len(shown), 3))) if ax is None else ax
+    if ax is None:
+        rows = max(3.0, len(shown) * max(1.0, 0.5 * len(outputs)))
+        ax = _new_axes((6.0, 1.0 + 0.26 * rows))
     _draw_bars(ax, coef[shown], outputs)
     ax.set_yticks(range(len(shown)), [names[j] for j in shown], parse_math=False)
     ax.tick_params(axis="y", length=0)
@@ -174,7 +176,7 @@ def plot_convergence(model, *, ax=None):
 
     Notes
     -----
-    CSI is not a descent method: the objective may rise, and the model need not be the last iterate.
+    CSI is not a descent method: the objective may rise, and the model need not be the last one.
     An axis is logarithmic where its values span more than a factor of ten.
 
     Examples
@@ -188,25 +190,278 @@ def plot_convergence(model, *, ax=None):
     >>> ax.get_xlabel()
     'iteration'
     """
-    outputs = _outputs(model, "history_")
+    outputs = _outputs(model)
     several = len(outputs) > 1
     histories = model.history_ if several else [model.history_]
     best = np.atleast_1d(model.best_iter_)
-    ax = _new_axes((6.0, 4.0)) if ax is None else ax
+    ax = _new_axes((6.0, 4.2)) if ax is None else ax
     twin = ax.twinx()
     for colour, (k, name, _) in zip(_colours(len(outputs)), outputs, strict=True):
-        objective = histories[k]["objective"]
+        objective, change = histories[k]["objective"], histories[k]["change"]
         iteration = np.arange(1, len(objective) + 1)
-        ax.plot(iteration, objective, "o-", color=colour, markersize=3, label=name)
-        ax.plot(
-            best[k] + 1, objective[best[k]], "o", color=colour, markersize=10, fillstyle="none",
-            markeredgewidth=1.5, label="_returned" if several else "returned",
-        )  # fmt: skip
-        change = np.where(np.isfinite(histories[k]["change"]), histories[k]["change"], np.nan)
+        label = name if several else "objective"
+        ax.plot(iteration, objective, "o-", color=colour, markersize=3, label=label)
+        (ring,) = ax.plot(best[k] + 1, objective[best[k]], "o", color=colour, markersize=10, fillstyle="none")
+        known = np.isfinite(change)
         grey = colour if several else _GREY
-        twin.plot(iteration, change, "--", color=grey, linewidth=1, label="change")
-    _label_convergence_axes(ax, twin, several)
-    _set_note(ax, _why_stopped(model))
-    if several:
-        _draw_legend(ax)
+        (dashes,) = twin.plot(iteration[known], change[known], "--", color=grey, linewidth=1)
+    ring.set_label("returned")
+    dashes.set_label("change")
+    _label_convergence_axes(ax, twin)
+    handles = [*ax.get_legend_handles_labels()[0], dashes]
+    _draw_legend(ax, handles, beside=False)
+    _set_note(ax, _why_stopped(model), pad=8 + 18 * -(-len(handles) // _LEGEND_COLUMNS))
     return ax
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def _outputs(model) -> list[_Output]:
+    check_is_fitted(model)
+    if not hasattr(model, "link_"):
+        raise TypeError(
+            f"{type(model).__name__} has no link to plot; pass a fitted single-index model, "
+            "such as SingleIndexRegressor."
+        )
+    links = model.link_ if isinstance(model.link_, list) else [model.link_]
+    classes = _classes(model, len(links))
+    names = [f"output {k}" for k in range(len(links))]
+    if classes is not None:
+        names = [_shorten(f"class {label}", 24).replace("$", r"\$") for label in classes]
+    return [_Output(k, name, links[k]) for k, name in enumerate(names)]
+
+
+def _classes(model, n_outputs: int) -> list[Any] | None:
+    """Return the class that each output stands for, None for a regressor."""
+    if not is_classifier(model):
+        return None
+    classes: list[Any] = model.classes_.tolist()
+    return classes[1:] if n_outputs == 1 else classes
+
+
+def _choose(model, outputs: list[_Output], wanted) -> list[_Output]:
+    if wanted is None:
+        return outputs
+    known = _classes(model, len(outputs)) or list(range(len(outputs)))
+    if wanted not in known:
+        raise ValueError(f"output must be one of {known}, or None for all, got {wanted!r}.")
+    return [outputs[known.index(wanted)]]
+
+
+def _read_data(model, outputs: list[_Output], X, y) -> tuple[Any, Any]:
+    """Return the indices and the targets, one column per output; None for what is not given."""
+    if X is None:
+        if y is not None:
+            raise ValueError("y was given without X; pass both, or neither.")
+        return None, None
+    index = model.index(X)
+    if is_classifier(model):
+        index = index + model.intercept_
+    indices = index.reshape(len(index), -1)
+    return indices, None if y is None else _targets(model, outputs, y, len(index))
+
+
+def _targets(model, outputs: list[_Output], y, n_samples: int) -> FloatArray:
+    classes = _classes(model, len(outputs))
+    if classes is None:
+        targets = np.asarray(y, dtype=np.float64)
+        targets = targets.reshape(len(targets), -1)
+    else:
+        labels = column_or_1d(y)
+        unknown = ~np.isin(labels, model.classes_)
+        if unknown.any():
+            raise ValueError(f"y holds the class {labels[unknown][0]!r}, which the model was not fitted to.")
+        targets = np.column_stack([labels == label for label in classes]).astype(np.float64)
+    if targets.shape != (n_samples, len(outputs)):
+        raise ValueError(
+            f"y must have {n_samples} rows, as X, and {len(outputs)} columns, got {targets.shape}."
+        )
+    return targets
+
+
+def _feature_names(model, feature_names, n_features: int) -> list[str]:
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+    names = [_shorten(str(name), 48) for name in feature_names]
+    if len(names) != n_features:
+        raise ValueError(f"feature_names must have {n_features} names, got {len(names)}.")
+    return names
+
+
+def _shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _why_stopped(model) -> str:
+    """Return why the solver stopped, in a sentence, or how often for which reason."""
+    if isinstance(model.status_, str):
+        status = model.status_
+        reason = Status[status].value
+        return f"{status} after {model.n_iter_} iterations:\n{reason}"
+    counts = Counter(model.status_)
+    return ", ".join(f"{status}: {n} outputs" for status, n in counts.items())
+
+
+# ---------------------------------------------------------------- axes
+
+
+def _new_axes(size: tuple[float, float]):
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'Plots need matplotlib; install it with: pip install "singleindex[plot]"'
+        ) from error
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _colours(n: int) -> list[Any]:
+    if n <= len(_PALETTE):
+        return list(_PALETTE[:n])
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis"](np.linspace(0, 0.95, n)))
+
+
+def _draw_legend(ax, handles=None, beside: bool = True) -> None:
+    """Put the legend where no data can be: above the axes or, if it is long, beside them."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": _LEGEND_COLUMNS}
+    if beside and len(handles) > _LEGEND_COLUMNS:
+        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+    ax.legend(handles=handles, frameon=False, borderaxespad=0.2, columnspacing=1.5, **place)
+
+
+def _set_note(ax, text: str, pad: float = 6.0) -> None:
+    ax.set_title(text, loc="left", fontsize="medium", pad=pad)
+
+
+def _label_link_axes(ax, model, outputs: list[_Output]) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    if is_classifier(model):
+        ax.axhline(0.5, color="0.6", linewidth=0.8, zorder=0.5)
+        ax.set_xlabel(r"index $w \cdot x$ + intercept (decision function)")
+        name = outputs[0].name if len(outputs) == 1 else "the class"
+        ax.set_ylabel(f"probability of {name}")
+        ax.set_yticks(np.linspace(0, 1, 6))
+    else:
+        ax.set_xlabel(r"index $w \cdot x$")
+        ax.set_ylabel(r"prediction $g(w \cdot x)$, in units of y")
+
+
+def _label_convergence_axes(ax, twin) -> None:
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("objective (penalised training error)")
+    twin.set_ylabel("change of direction (sine of the angle)", color=_GREY)
+    twin.tick_params(axis="y", which="both", colors=_GREY)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    for axes in (ax, twin):
+        axes.spines["top"].set_visible(False)
+        values = np.concatenate([line.get_ydata() for line in axes.lines])
+        if len(values) and values.min() > 0 and values.max() > 10 * values.min():
+            axes.set_yscale("log")
+    # The objective is drawn over the change, not under it.
+    ax.set_zorder(twin.get_zorder() + 1)
+    ax.patch.set_visible(False)
+
+
+# ---------------------------------------------------------------- layers
+
+
+def _span(outputs: list[_Output], indices) -> tuple[float, float]:
+    """Return the range of the index to draw: all knots and data, and a margin on both sides."""
+    ends = [] if indices is None else [indices[:, k] for k, _, _ in outputs]
+    ends += [link.knots_[:, 0] for _, _, link in outputs if hasattr(link, "knots_")]
+    # A known link bends everywhere; without data, show where it rises most.
+    ends = ends or [np.array([-4.0, 4.0]) - link.offset for _, _, link in outputs]
+    low, high = min(float(e.min()) for e in ends), max(float(e.max()) for e in ends)
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _draw_curve(ax, link, span: tuple[float, float], colour, label: str) -> None:
+    if not hasattr(link, "knots_"):
+        grid = np.linspace(*span, 400)
+        ax.plot(grid, link(grid), color=colour, linewidth=2, label=label, zorder=4)
+        return
+    knots, values = link.knots_.T
+    ax.plot(knots, values, color=colour, linewidth=2, label=label, zorder=4)
+    for end, knot in zip(span, knots[[0, -1]], strict=True):
+        ax.plot([end, knot], link([end, knot]), ":", color=colour, linewidth=2, zorder=4)
+
+
+def _bin_means(index, target, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean index and the mean target of every bin, and the intervals of the latter."""
+    n_bins = min(bins, max(1, len(index) // _MIN_PER_BIN))
+    inner = np.quantile(index, np.linspace(0, 1, n_bins + 1)[1:-1])
+    number = np.searchsorted(inner, index, side="right")
+    binary = _is_binary(target)
+    found = [
+        (
+            index[number == b].mean(),
+            target[number == b].mean(),
+            _interval(target[number == b], binary),
+        )
+        for b in np.unique(number)
+    ]
+    places, means, intervals = zip(*found, strict=True)
+    return np.array(places), np.array(means), np.array(intervals).T
+
+
+def _draw_means(ax, index, target, bins: int) -> None:
+    places, means, (low, high) = _bin_means(index, target, bins)
+    ax.errorbar(
+        places, means, yerr=[means - low, high - means], fmt="o", color=_PALETTE[1], markersize=4,
+        elinewidth=1, markeredgecolor="white", markeredgewidth=0.6, zorder=5,
+        label="bin means, 95 % interval",
+    )  # fmt: skip
+
+
+def _interval(y: FloatArray, binary: bool) -> tuple[float, float]:
+    """Return the 95 % interval of the mean."""
+    n, mean = len(y), float(y.mean())
+    if not binary:
+        half = _Z95 * float(y.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+        return mean - half, mean + half
+    shrink = 1 + _Z95**2 / n
+    centre = (mean + _Z95**2 / (2 * n)) / shrink
+    half = _Z95 / shrink * np.sqrt(mean * (1 - mean) / n + (_Z95 / (2 * n)) ** 2)
+    # Rounding must not put the mean outside.
+    return min(centre - half, mean), max(centre + half, mean)
+
+
+def _is_binary(y: FloatArray) -> bool:
+    return bool(np.isin(y, (0.0, 1.0)).all())
+
+
+def _draw_cloud(ax, index, target) -> None:
+    rng = np.random.default_rng(0)
+    n, label = len(index), "data"
+    if n > _MAX_POINTS:
+        keep = rng.choice(n, _MAX_POINTS, replace=False)
+        index, target, label = index[keep], target[keep], f"data ({_MAX_POINTS} of {n})"
+    if _is_binary(target):
+        target = target + rng.uniform(-0.04, 0.04, len(target))
+    ax.scatter(
+        index, target, s=8, color=_GREY, alpha=0.35, linewidths=0, label=label, zorder=2,
+        rasterized=len(index) > 500,
+    )  # fmt: skip
+
+
+def _draw_histogram(ax, index) -> None:
+    """Draw the distribution of the index as a strip along the bottom, below all other layers."""
+    counts, edges = np.histogram(index, bins=min(40, max(5, int(np.sqrt(len(index))))))
+    heights = _STRIP * 0.85 * counts / counts.max()
+    ax.stairs(heights, edges, fill=True, color="0.8", transform=ax.get_xaxis_transform(), zorder=0.4)
+    low, high = ax.get_ylim()
+    ax.set_ylim(low - _STRIP / (1 - _STRIP) * (high - low), high)
+
+
+def _draw_bars(ax, coef, outputs: list[_Output]) -> None:
+    height = 0.75 / len(outputs)
+    several = len(outputs) > 1
+    for i, (colour, output) in enumerate(zip(_colours(len(outputs)), outputs, strict=True)):
+        at = np.arange(len(coef)) + (i - (len(outputs) - 1) / 2) * height
+        colours = colour if several else np.where(coef[:, i] > 0, _POSITIVE, _NEGATIVE)
+        ax.barh(at, coef[:, i], height, color=colours, label=output.name)

@@ -6,53 +6,100 @@ gap and puts a flat piece in between. Adding point i + 1 adds w (z - y) to all o
 the zero.
 
 A piece is (width, rise), the rise being that of the derivative over the piece. Pieces lie in
-ascending z in a linked list of chunks; the zero is a place between two pieces. So moving the zero
+ascending z in a linked list of chunks; the zero is a place in one of them. So moving the zero
 moves no data, and a flat piece is put in by shifting the few pieces behind it in its chunk.
 
 A point of weight w adds w * width to every rise. This is lazy: a chunk is true as of the total
 weight it was last brought up to. Totals are kept in double-double precision, so that weights may
 differ by many orders of magnitude and no digit of a small one is lost in the difference of two large
-totals. Chunks keep their summed width and rise: a zero that goes far (labels that alternate on a
-grid send it over about sqrt(n) pieces at every step) passes whole chunks at once.
+totals. For the same reason rises are only ever added to.
+
+The zero moves by some 100 pieces at a typical step. Three things make that cheap. The sums of the
+pieces on either side of the zero within its chunk are known from the search that put it there, so
+leaving a chunk looks at no piece. Chunks keep their summed width and rise, as do groups of
+neighbouring chunks: a zero that goes far (labels that alternate on a grid send it over about
+2 sqrt(n) pieces at every step) passes whole chunks, then whole groups at once. And the chunk in
+which the zero ends is gone through once, which brings it up to date, finds the zero, takes the sums
+and makes room for the two pieces that come in there.
 """
 
 from libc.math cimport INFINITY, fabs, fmax, fmin, isinf
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove
 
+cdef extern from *:
+    """
+    #ifdef __linux__
+    #include <stdint.h>
+    #include <sys/mman.h>
+    #endif
+    /* Fresh memory costs a page fault per 4 KiB, up to a fifth of the running time; huge pages save most of it. */
+    static void prefer_huge_pages(void *memory, size_t n_bytes) {
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        uintptr_t begin = ((uintptr_t) memory + 4095) & ~(uintptr_t) 4095;
+        uintptr_t end = ((uintptr_t) memory + n_bytes) & ~(uintptr_t) 4095;
+        if (n_bytes >= ((size_t) 4 << 20))
+            (void) madvise((void *) begin, end - begin, MADV_HUGEPAGE);
+    #endif
+    }
+    """
+    void prefer_huge_pages(void *memory, size_t n_bytes) noexcept nogil
+
 cdef enum:
-    CAPACITY = 32
+    CAPACITY = 36          # pieces in a chunk
+    GROUP_CAPACITY = 16    # chunks in a group
+    FAR = 8                # chunks passed one by one before whole groups are tried
+    OLD = 256              # sums that were added to so often are taken afresh
 
 cdef struct Weight:    # an unevaluated sum, |low| at most half an ulp of high
     double high
     double low
 
-cdef struct Chunk:
-    double width       # sums over the pieces, valid while `summed`
+cdef struct Piece:     # also the sums over several pieces
+    double width
     double rise
+
+cdef struct Chunk:
+    Piece sums         # over the pieces; not kept up while the zero is in this chunk
     Weight total       # the rises are true as of this total weight
     int size
     int before         # neighbours in the list; -1 at its ends
     int after
-    bint summed
+    int group
 
-cdef struct Piece:
-    double width
-    double rise
+cdef struct Group:     # a run of neighbouring chunks
+    Piece sums         # over the pieces of its chunks
+    Weight total       # the rise is true as of this total weight
+    int first
+    int last
+    int before         # neighbours; -1 at the ends
+    int after
+    int n_chunks
+    int age            # how often the sums were added to, OLD if they are not valid
 
 cdef struct Curve:     # the derivative of F_i
     Chunk *chunks
     Piece *pieces      # those of chunk c start at c * CAPACITY
+    Group *groups
+    int n_expected
     int n_allocated
     int n_used
     int first_free     # a list through `after`
-    int at             # the zero lies in chunk `at`, before piece `place`,
+    int n_groups_allocated
+    int n_groups
+    int first_free_group    # a list through `first`
+    int at             # the zero lies in chunk `at`, before piece `place`
     int place
-    Piece passed       # or this far into that piece
+    # Sums over the pieces of this chunk on either side of the zero. Neighbours in memory would be
+    # written one by one and read as a pair, which stalls until the writes are through.
+    double left_width
+    double right_rise
     double zero
-    Weight total
+    double right_width
+    double left_rise
     double left_slope  # beyond the pieces on either side
     double right_slope
+    Weight total
 
 
 cdef inline void add_to(Weight *total, double w) noexcept nogil:
@@ -66,42 +113,118 @@ cdef inline double difference(Weight a, Weight b) noexcept nogil:
     return (a.high - b.high) + (a.low - b.low)
 
 
-# ---------------------------------------------------------------- chunks
+cdef inline Piece sum_pieces(const Piece *pieces, int begin, int end) noexcept nogil:
+    # Two sums side by side: one alone would wait for each addition.
+    cdef Piece even = Piece(width=0.0, rise=0.0)
+    cdef Piece odd = Piece(width=0.0, rise=0.0)
+    cdef int k = begin
+    while k + 2 <= end:
+        even.width += pieces[k].width
+        even.rise += pieces[k].rise
+        odd.width += pieces[k + 1].width
+        odd.rise += pieces[k + 1].rise
+        k += 2
+    if k < end:
+        even.width += pieces[k].width
+        even.rise += pieces[k].rise
+    even.width += odd.width
+    even.rise += odd.rise
+    return even
+
+
+# ---------------------------------------------------------------- chunks and groups
 
 cdef inline Piece *pieces_of(Curve *curve, int c) noexcept nogil:
     return &curve.pieces[<Py_ssize_t> c * CAPACITY]
 
 
-cdef int grow(Curve *curve) except -1 nogil:
-    cdef Py_ssize_t n = curve.n_allocated + curve.n_allocated // 8 + 16
-    cdef void *grown = realloc(curve.chunks, n * sizeof(Chunk))
+cdef void *resize(void *memory, Py_ssize_t n_bytes) except NULL nogil:
+    cdef void *grown = realloc(memory, n_bytes)
     if grown == NULL:
-        raise MemoryError
-    curve.chunks = <Chunk *> grown
-    grown = realloc(curve.pieces, n * CAPACITY * sizeof(Piece))
-    if grown == NULL:
-        raise MemoryError
-    curve.pieces = <Piece *> grown
-    curve.n_allocated = <int> n
-    return 0
+        with gil:
+            raise MemoryError
+    prefer_huge_pages(grown, n_bytes)
+    return grown
 
 
 cdef int take_chunk(Curve *curve) except -1 nogil:
     """Return an empty chunk that belongs to no list yet."""
     cdef int c = curve.first_free
+    cdef Py_ssize_t n
     if c >= 0:
         curve.first_free = curve.chunks[c].after
     else:
-        if curve.n_used == curve.n_allocated:
-            grow(curve)
         c = curve.n_used
+        if c == curve.n_allocated:
+            n = c + c // 8 + curve.n_expected
+            curve.chunks = <Chunk *> resize(curve.chunks, n * sizeof(Chunk))
+            curve.pieces = <Piece *> resize(curve.pieces, n * CAPACITY * sizeof(Piece))
+            curve.n_allocated = <int> n
         curve.n_used += 1
-    curve.chunks[c].size = 0
-    curve.chunks[c].before = -1
-    curve.chunks[c].after = -1
-    curve.chunks[c].summed = False
-    curve.chunks[c].total = curve.total
+    curve.chunks[c] = Chunk(
+        sums=Piece(width=0.0, rise=0.0), total=curve.total, size=0, before=-1, after=-1, group=-1,
+    )
     return c
+
+
+cdef int take_group(Curve *curve) except -1 nogil:
+    cdef int g = curve.first_free_group
+    cdef Py_ssize_t n
+    if g >= 0:
+        curve.first_free_group = curve.groups[g].first
+    else:
+        g = curve.n_groups
+        if g == curve.n_groups_allocated:
+            n = g + g // 8 + 16
+            curve.groups = <Group *> resize(curve.groups, n * sizeof(Group))
+            curve.n_groups_allocated = <int> n
+        curve.n_groups += 1
+    curve.groups[g].n_chunks = 0
+    curve.groups[g].age = OLD
+    return g
+
+
+cdef int split_group(Curve *curve, int g) except -1 nogil:
+    """Move the upper half of a group into a new one."""
+    cdef int new = take_group(curve)
+    cdef int size = curve.groups[g].n_chunks // 2
+    cdef int c = curve.groups[g].last
+    cdef int k
+    cdef int after = curve.groups[g].after
+    curve.groups[new].before = g
+    curve.groups[new].after = after
+    curve.groups[g].after = new
+    if after >= 0:
+        curve.groups[after].before = new
+    curve.groups[new].last = c
+    curve.groups[new].n_chunks = size
+    curve.groups[new].age = OLD
+    for k in range(size):
+        curve.chunks[c].group = new
+        curve.groups[new].first = c
+        c = curve.chunks[c].before
+    curve.groups[g].last = c
+    curve.groups[g].n_chunks -= size
+    curve.groups[g].age = OLD
+    return 0
+
+
+cdef int link_after(Curve *curve, int c, int new) except -1 nogil:
+    """Put the chunk `new` into the list after `c`, into the same group."""
+    cdef int g = curve.chunks[c].group
+    cdef int after = curve.chunks[c].after
+    curve.chunks[new].before = c
+    curve.chunks[new].after = after
+    curve.chunks[new].group = g
+    curve.chunks[c].after = new
+    if after >= 0:
+        curve.chunks[after].before = new
+    if curve.groups[g].last == c:
+        curve.groups[g].last = new
+    curve.groups[g].n_chunks += 1
+    if curve.groups[g].n_chunks > GROUP_CAPACITY:
+        split_group(curve, g)
+    return 0
 
 
 cdef inline void open_chunk(Curve *curve, int c) noexcept nogil:
@@ -110,32 +233,26 @@ cdef inline void open_chunk(Curve *curve, int c) noexcept nogil:
     cdef Piece *pieces = pieces_of(curve, c)
     cdef double w = difference(curve.total, chunk.total)
     cdef int k
-    if w != 0.0:
-        for k in range(chunk.size):
-            pieces[k].rise += w * pieces[k].width
+    cdef int size = chunk.size
+    for k in range(size):
+        pieces[k].rise += w * pieces[k].width
     chunk.total = curve.total
-    chunk.summed = False
 
 
-cdef inline void sum_chunk(Curve *curve, int c) noexcept nogil:
-    cdef Chunk *chunk = &curve.chunks[c]
-    cdef Piece *pieces = pieces_of(curve, c)
-    # Two sums of each side by side: one alone would wait for each addition.
-    cdef Piece even = Piece(width=0.0, rise=0.0)
-    cdef Piece odd = Piece(width=0.0, rise=0.0)
-    cdef int k = 0
-    while k + 2 <= chunk.size:
-        even.width += pieces[k].width
-        even.rise += pieces[k].rise
-        odd.width += pieces[k + 1].width
-        odd.rise += pieces[k + 1].rise
-        k += 2
-    if k < chunk.size:
-        even.width += pieces[k].width
-        even.rise += pieces[k].rise
-    chunk.width = even.width + odd.width
-    chunk.rise = even.rise + odd.rise
-    chunk.summed = True
+cdef inline void add_to_group(Curve *curve, double width, double rise) noexcept nogil:
+    """Let the sums of the group at the zero follow a piece that has come in. Cuts do not change them."""
+    cdef Group *group = &curve.groups[curve.chunks[curve.at].group]
+    group.sums.rise += difference(curve.total, group.total) * group.sums.width + rise
+    group.sums.width += width
+    group.total = curve.total
+    group.age += 1
+
+
+cdef inline void close_chunk(Curve *curve) noexcept nogil:
+    """Note the sums of the chunk at the zero, which leaves it."""
+    cdef Chunk *chunk = &curve.chunks[curve.at]
+    chunk.sums.width = curve.left_width + curve.right_width
+    chunk.sums.rise = curve.left_rise + curve.right_rise
 
 
 cdef int split_chunk(Curve *curve) except -1 nogil:
@@ -149,202 +266,377 @@ cdef int split_chunk(Curve *curve) except -1 nogil:
     memcpy(pieces_of(curve, new), pieces_of(curve, c) + keep, size * sizeof(Piece))
     curve.chunks[new].size = size
     curve.chunks[new].total = chunk.total
-    curve.chunks[new].before = c
-    curve.chunks[new].after = chunk.after
-    if chunk.after >= 0:
-        curve.chunks[chunk.after].before = new
-    chunk.after = new
     chunk.size = keep
+    link_after(curve, c, new)
     if curve.place > keep or size == 0:
+        curve.chunks[c].sums = sum_pieces(pieces_of(curve, c), 0, keep)
         curve.at = new
         curve.place -= keep
+    else:
+        curve.chunks[new].sums = sum_pieces(pieces_of(curve, new), 0, size)
     return 0
 
 
-cdef inline Piece *make_room(Curve *curve, int n) except NULL nogil:
-    """Return `n` free places right of the zero. The chunk there is open."""
+cdef void sum_sides(Curve *curve) noexcept nogil:
+    cdef Piece *pieces = pieces_of(curve, curve.at)
+    cdef Piece left = sum_pieces(pieces, 0, curve.place)
+    cdef Piece right = sum_pieces(pieces, curve.place, curve.chunks[curve.at].size)
+    curve.left_width = left.width
+    curve.left_rise = left.rise
+    curve.right_width = right.width
+    curve.right_rise = right.rise
+
+
+cdef int insert(Curve *curve, double width, double rise) except -1 nogil:
+    """Put a piece right of the zero into its chunk, which is open. The sums are left to be done."""
     cdef Chunk *chunk
     cdef Piece *pieces
-    if curve.chunks[curve.at].size + n > CAPACITY:
+    if curve.chunks[curve.at].size == CAPACITY:
         split_chunk(curve)
     chunk = &curve.chunks[curve.at]
     pieces = pieces_of(curve, curve.at) + curve.place
-    memmove(pieces + n, pieces, (chunk.size - curve.place) * sizeof(Piece))
-    chunk.size += n
-    return pieces
+    memmove(pieces + 1, pieces, (chunk.size - curve.place) * sizeof(Piece))
+    pieces[0] = Piece(width=width, rise=rise)
+    chunk.size += 1
+    return 0
 
 
-cdef inline int insert_gap(Curve *curve, double gap) except -1 nogil:
-    """Cut the piece in which the zero lies, and put a piece right of the zero in between."""
-    cdef Piece *pieces
-    cdef int n_left = curve.passed.width > 0.0 or curve.passed.rise > 0.0
-    cdef int n_gap = gap > 0.0
-    if n_left + n_gap == 0:
-        return 0
-    if n_left:
-        pieces = pieces_of(curve, curve.at) + curve.place
-        pieces.width -= curve.passed.width
-        pieces.rise -= curve.passed.rise
-    pieces = make_room(curve, n_left + n_gap)
-    if n_left:
-        pieces[0] = curve.passed
-        curve.passed = Piece(width=0.0, rise=0.0)
-        curve.place += 1
-    if n_gap:
-        pieces[n_left] = Piece(width=gap, rise=0.0)
+cdef int insert_gap(Curve *curve, double gap) except -1 nogil:
+    """Move what is right of the zero by `gap`."""
+    if isinf(gap):
+        drop_right(curve)
+    elif gap > 0.0:
+        add_to_group(curve, gap, 0.0)
+        insert(curve, gap, 0.0)
     return 0
 
 
 cdef void drop_right(Curve *curve) noexcept nogil:
     """Drop every piece right of the zero: an infinite gap has moved them out of reach."""
     cdef Chunk *chunk = &curve.chunks[curve.at]
+    cdef Group *group = &curve.groups[chunk.group]
     cdef int c = chunk.after
-    cdef int after
+    cdef int after, g
     chunk.size = curve.place
     chunk.after = -1
+    curve.right_slope = 0.0
     while c >= 0:
         after = curve.chunks[c].after
+        g = curve.chunks[c].group
+        if g == chunk.group:
+            group.n_chunks -= 1
+        elif c == curve.groups[g].last:
+            curve.groups[g].first = curve.first_free_group
+            curve.first_free_group = g
         curve.chunks[c].after = curve.first_free
         curve.first_free = c
         c = after
+    group.last = curve.at
+    group.after = -1
+    group.age = OLD
 
 
 # ---------------------------------------------------------------- the zero
 
+cdef inline void sum_group(Curve *curve, Group *group) noexcept nogil:
+    cdef Chunk *chunk
+    cdef Piece sums = Piece(width=0.0, rise=0.0)
+    cdef int c = group.first
+    cdef int k
+    for k in range(group.n_chunks):
+        chunk = &curve.chunks[c]
+        sums.width += chunk.sums.width
+        sums.rise += chunk.sums.rise + difference(curve.total, chunk.total) * chunk.sums.width
+        c = chunk.after
+    group.sums = sums
+    group.total = curve.total
+    group.age = 0
+
+
+cdef inline int pass_groups(Curve *curve, int g, bint forward, double *amount, double *width) noexcept nogil:
+    """Pass whole groups from `g` on while their rises fit into `amount`; return the next chunk, or -1."""
+    cdef Group *group
+    cdef Weight total = curve.total
+    cdef double rise
+    while g >= 0:
+        group = &curve.groups[g]
+        if group.age >= OLD:
+            sum_group(curve, group)
+        rise = group.sums.rise + difference(total, group.total) * group.sums.width
+        if rise > amount[0]:
+            return group.first if forward else group.last
+        amount[0] -= rise
+        width[0] += group.sums.width
+        g = group.after if forward else group.before
+    return -1
+
+
 cdef inline int pass_chunks(Curve *curve, int c, bint forward, double *amount, double *width) noexcept nogil:
     """Pass whole chunks from `c` on while their rises fit into `amount`; return the one that does not fit."""
-    cdef Chunk *chunks = curve.chunks
+    cdef Chunk *chunk
     cdef Weight total = curve.total
     cdef double rest = amount[0]
     cdef double passed = 0.0
     cdef double rise
+    cdef int n_left = FAR
     while c >= 0:
-        if not chunks[c].summed:
-            sum_chunk(curve, c)
-        rise = chunks[c].rise + difference(total, chunks[c].total) * chunks[c].width
+        chunk = &curve.chunks[c]
+        n_left -= 1
+        if n_left < 0 and c == (curve.groups[chunk.group].first if forward else curve.groups[chunk.group].last):
+            c = pass_groups(curve, chunk.group, forward, &rest, &passed)
+            # What is left ends within this group.
+            n_left = 2 * GROUP_CAPACITY
+            continue
+        rise = chunk.sums.rise + difference(total, chunk.total) * chunk.sums.width
         if rise > rest:
             break
         rest -= rise
-        passed += chunks[c].width
-        c = chunks[c].after if forward else chunks[c].before
+        passed += chunk.sums.width
+        c = chunk.after if forward else chunk.before
     amount[0] = rest
-    width[0] += passed
+    width[0] = passed
     return c
 
 
-cdef int zero_to_right(Curve *curve, double amount) except -1 nogil:
-    """Move the zero right until the derivative has risen by `amount` > 0."""
-    cdef int c = curve.at
-    cdef int k = curve.place
-    cdef Piece *pieces = pieces_of(curve, c)
-    cdef int size = curve.chunks[c].size
-    cdef double width = 0.0
-    while k < size and pieces[k].rise <= amount:
-        amount -= pieces[k].rise
-        width += pieces[k].width
+cdef inline int room_for_cut(Chunk *chunk, double gap) noexcept nogil:
+    """How far to move the pieces right of the zero, where two will come in: 2, or 0 where that is not easy."""
+    return 2 if chunk.size + 2 <= CAPACITY and not isinf(gap) else 0
+
+
+cdef int cut_full(Curve *curve, Piece part, Piece rest, double gap) except -1 nogil:
+    """Cut the piece at `place` into `part` and `rest` where there is no room for it."""
+    pieces_of(curve, curve.at)[curve.place] = rest
+    insert_gap(curve, gap)
+    insert(curve, part.width, part.rise)
+    curve.place += 1
+    sum_sides(curve)
+    return 0
+
+
+cdef void remove_empty(Curve *curve) noexcept nogil:
+    """Where the zero hit the end of a piece, a part of width 0 was cut off: close the list up again."""
+    cdef Chunk *chunk = &curve.chunks[curve.at]
+    cdef Piece *pieces = pieces_of(curve, curve.at)
+    cdef int k
+    for k in range(curve.place + 1, curve.place - 2, -2):
+        if pieces[k].width == 0.0 and pieces[k].rise == 0.0:
+            memmove(pieces + k, pieces + k + 1, (chunk.size - k - 1) * sizeof(Piece))
+            chunk.size -= 1
+            curve.place -= k < curve.place
+
+
+cdef inline void cut(Curve *curve, Piece part, Piece rest, double gap) noexcept nogil:
+    """Cut the piece at `place` into `part` and `rest`, with a flat piece in between; there is room for it."""
+    cdef Piece *pieces = pieces_of(curve, curve.at) + curve.place
+    pieces[0] = part
+    pieces[1] = Piece(width=gap, rise=0.0)
+    pieces[2] = rest
+    add_to_group(curve, gap, 0.0)
+    curve.chunks[curve.at].size += 2
+    curve.place += 1
+    if part.rise == 0.0 or rest.rise == 0.0:
+        remove_empty(curve)
+
+
+cdef inline int search_right(Curve *curve, int begin, double amount, double gap) except -1 nogil:
+    """Find the zero right of the place `begin` in the chunk `at`; bring the chunk up to date and cut it there.
+
+    All in one go: each piece is read once, and written where it stays after the cut.
+    """
+    cdef Chunk *chunk = &curve.chunks[curve.at]
+    cdef Piece *pieces = pieces_of(curve, curve.at)
+    cdef double w = difference(curve.total, chunk.total)
+    cdef int room = room_for_cut(chunk, gap)
+    cdef int last = chunk.size - 1
+    cdef int j, k
+    cdef double width, rise, part
+    cdef double left_width = 0.0
+    cdef double left_rise = 0.0
+    cdef double passed_width = 0.0
+    cdef double passed_rise = 0.0
+    cdef double right_width = 0.0
+    cdef double right_rise = 0.0
+    chunk.total = curve.total
+    for j in range(begin):
+        rise = pieces[j].rise + w * pieces[j].width
+        pieces[j].rise = rise
+        left_width += pieces[j].width
+        left_rise += rise
+    k = begin
+    while k < last:
+        rise = pieces[k].rise + w * pieces[k].width
+        if passed_rise + rise > amount:
+            break
+        pieces[k].rise = rise
+        passed_width += pieces[k].width
+        passed_rise += rise
         k += 1
-    if k == size:
-        c = pass_chunks(curve, curve.chunks[c].after, True, &amount, &width)
-        if c < 0:
-            return beyond_right(curve, amount, width)
-        open_chunk(curve, c)
-        pieces = pieces_of(curve, c)
-        k = 0
-        # Rounding apart, the chunk's rise is above `amount`: the search ends inside.
-        size = curve.chunks[c].size - 1
-        while k < size and pieces[k].rise <= amount:
-            amount -= pieces[k].rise
-            width += pieces[k].width
-            k += 1
-        if pieces[k].rise < amount:
-            amount = pieces[k].rise
-    curve.at = c
+    width = pieces[k].width
+    rise = pieces[k].rise + w * width
+    for j in range(last, k, -1):
+        right_width += pieces[j].width
+        right_rise += pieces[j].rise + w * pieces[j].width
+        pieces[j + room] = Piece(width=pieces[j].width, rise=pieces[j].rise + w * pieces[j].width)
+    # Rounding apart, what is left of the amount is less than this rise.
+    amount = amount - passed_rise if amount - passed_rise < rise else rise
+    # The division need not wait for the search to end, but it may round up.
+    part = amount * (width / rise) if rise > 0.0 else 0.0
+    part = part if part < width else width
     curve.place = k
-    curve.passed = Piece(width=amount / pieces[k].rise * pieces[k].width, rise=amount)
-    curve.zero += width + curve.passed.width
+    curve.zero += passed_width + part
+    curve.left_width = left_width + passed_width + part
+    curve.left_rise = left_rise + passed_rise + amount
+    curve.right_width = right_width + (width - part) + gap
+    curve.right_rise = right_rise + (rise - amount)
+    if not room:
+        return cut_full(curve, Piece(width=part, rise=amount), Piece(width=width - part, rise=rise - amount), gap)
+    cut(curve, Piece(width=part, rise=amount), Piece(width=width - part, rise=rise - amount), gap)
     return 0
 
 
-cdef int beyond_right(Curve *curve, double amount, double width) except -1 nogil:
-    """Put the zero on the half-line right of all pieces, `amount` above their end."""
-    cdef int c = curve.at
-    while curve.chunks[c].after >= 0:
-        c = curve.chunks[c].after
-    open_chunk(curve, c)
-    curve.at = c
-    curve.place = curve.chunks[c].size
-    curve.zero += width + amount / curve.right_slope
-    if amount > 0.0:
-        make_room(curve, 1)[0] = Piece(width=amount / curve.right_slope, rise=amount)
-        curve.place += 1
-    return 0
-
-
-cdef int zero_to_left(Curve *curve, double amount, double y_min) except -1 nogil:
-    """Move the zero left until the derivative has fallen by `amount` > 0, or to `y_min`."""
-    cdef int c = curve.at
-    cdef int k = curve.place
-    cdef Piece *pieces = pieces_of(curve, c)
-    cdef double width = 0.0
-    cdef double part
-    while k > 0 and pieces[k - 1].rise <= amount:
+cdef inline int search_left(Curve *curve, int begin, double amount, double gap) except -1 nogil:
+    """The same left of the place `begin`."""
+    cdef Chunk *chunk = &curve.chunks[curve.at]
+    cdef Piece *pieces = pieces_of(curve, curve.at)
+    cdef double w = difference(curve.total, chunk.total)
+    cdef int room = room_for_cut(chunk, gap)
+    cdef int j, k
+    cdef double width, rise, rise_left, part
+    cdef double left_width = 0.0
+    cdef double left_rise = 0.0
+    cdef double passed_width = 0.0
+    cdef double passed_rise = 0.0
+    cdef double right_width = 0.0
+    cdef double right_rise = 0.0
+    chunk.total = curve.total
+    for j in range(chunk.size - 1, begin - 1, -1):
+        rise = pieces[j].rise + w * pieces[j].width
+        right_width += pieces[j].width
+        right_rise += rise
+        pieces[j + room] = Piece(width=pieces[j].width, rise=rise)
+    k = begin - 1
+    while k > 0:
+        rise = pieces[k].rise + w * pieces[k].width
+        if passed_rise + rise > amount:
+            break
+        passed_width += pieces[k].width
+        passed_rise += rise
+        pieces[k + room] = Piece(width=pieces[k].width, rise=rise)
         k -= 1
-        amount -= pieces[k].rise
-        width += pieces[k].width
-    if k == 0:
-        c = pass_chunks(curve, curve.chunks[c].before, False, &amount, &width)
-        if c < 0:
-            return beyond_left(curve, amount, width, y_min)
-        open_chunk(curve, c)
-        pieces = pieces_of(curve, c)
-        k = curve.chunks[c].size
-        while k > 1 and pieces[k - 1].rise <= amount:
-            k -= 1
-            amount -= pieces[k].rise
-            width += pieces[k].width
-        if pieces[k - 1].rise < amount:
-            amount = pieces[k - 1].rise
-    k -= 1
-    part = amount / pieces[k].rise
-    curve.at = c
+    width = pieces[k].width
+    rise = pieces[k].rise + w * width
+    for j in range(k - 1, -1, -1):
+        rise_left = pieces[j].rise + w * pieces[j].width
+        left_width += pieces[j].width
+        left_rise += rise_left
+        pieces[j].rise = rise_left
+    amount = amount - passed_rise if amount - passed_rise < rise else rise
+    # The division need not wait for the search to end, but it may round up.
+    part = amount * (width / rise) if rise > 0.0 else 0.0
+    part = part if part < width else width
     curve.place = k
-    curve.passed = Piece(width=(1.0 - part) * pieces[k].width, rise=pieces[k].rise - amount)
-    curve.zero -= width + part * pieces[k].width
+    curve.zero -= passed_width + part
+    curve.left_width = left_width + (width - part)
+    curve.left_rise = left_rise + (rise - amount)
+    curve.right_width = right_width + passed_width + part + gap
+    curve.right_rise = right_rise + passed_rise + amount
+    if not room:
+        return cut_full(curve, Piece(width=width - part, rise=rise - amount), Piece(width=part, rise=amount), gap)
+    cut(curve, Piece(width=width - part, rise=rise - amount), Piece(width=part, rise=amount), gap)
     return 0
 
 
-cdef int beyond_left(Curve *curve, double amount, double width, double y_min) except -1 nogil:
+cdef inline int zero_to_right(Curve *curve, double amount, double w, double gap) except -1 nogil:
+    """Move the zero right until the derivative has risen by `amount` > 0, `w` being the new weight."""
+    cdef double width = 0.0
+    cdef double rise = curve.right_rise + w * curve.right_width
+    cdef int begin = curve.place
+    cdef int c
+    if rise <= amount:
+        amount -= rise
+        close_chunk(curve)
+        c = pass_chunks(curve, curve.chunks[curve.at].after, True, &amount, &width)
+        curve.zero += curve.right_width + width
+        if c < 0:
+            return beyond_right(curve, amount, gap)
+        curve.at = c
+        begin = 0
+    return search_right(curve, begin, amount, gap)
+
+
+cdef inline int zero_to_left(Curve *curve, double amount, double w, double gap, double y_min) except -1 nogil:
+    """Move the zero left until the derivative has fallen by `amount` > 0, or to `y_min`."""
+    cdef double width = 0.0
+    cdef double rise = curve.left_rise + w * curve.left_width
+    cdef int begin = curve.place
+    cdef int c
+    if rise <= amount:
+        amount -= rise
+        close_chunk(curve)
+        c = pass_chunks(curve, curve.chunks[curve.at].before, False, &amount, &width)
+        curve.zero -= curve.left_width + width
+        if c < 0:
+            return beyond_left(curve, amount, gap, y_min)
+        curve.at = c
+        begin = curve.chunks[c].size
+    return search_left(curve, begin, amount, gap)
+
+
+cdef int beyond_right(Curve *curve, double amount, double gap) except -1 nogil:
+    """Put the zero on the half-line right of all pieces, `amount` above their end."""
+    while curve.chunks[curve.at].after >= 0:
+        curve.at = curve.chunks[curve.at].after
+    open_chunk(curve, curve.at)
+    curve.place = curve.chunks[curve.at].size
+    if amount > 0.0:
+        curve.zero += amount / curve.right_slope
+        add_to_group(curve, amount / curve.right_slope, amount)
+        insert(curve, amount / curve.right_slope, amount)
+        curve.place += 1
+    insert_gap(curve, gap)
+    sum_sides(curve)
+    return 0
+
+
+cdef int beyond_left(Curve *curve, double amount, double gap, double y_min) except -1 nogil:
     """Put the zero on the half-line left of all pieces, or at `y_min`, where the curve ends."""
-    cdef int c = curve.at
-    while curve.chunks[c].before >= 0:
-        c = curve.chunks[c].before
-    open_chunk(curve, c)
-    curve.at = c
+    while curve.chunks[curve.at].before >= 0:
+        curve.at = curve.chunks[curve.at].before
+    open_chunk(curve, curve.at)
     curve.place = 0
-    if amount > 0.0 and isinf(y_min):
-        make_room(curve, 1)[0] = Piece(width=amount / curve.left_slope, rise=amount)
-        curve.zero -= width + amount / curve.left_slope
-    elif isinf(y_min):
-        curve.zero -= width
-    else:
+    if not isinf(y_min):
         # Below y_min there is nothing: what is left of the derivative is a jump there.
         curve.zero = y_min
         if amount > 0.0:
-            make_room(curve, 1)[0] = Piece(width=0.0, rise=amount)
+            add_to_group(curve, 0.0, amount)
+            insert(curve, 0.0, amount)
+    elif amount > 0.0:
+        curve.zero -= amount / curve.left_slope
+        add_to_group(curve, amount / curve.left_slope, amount)
+        insert(curve, amount / curve.left_slope, amount)
+    insert_gap(curve, gap)
+    sum_sides(curve)
     return 0
 
 
 cdef int start_curve(Curve *curve, double y, double w, double y_min) except -1 nogil:
+    cdef int g = take_group(curve)
     curve.at = take_chunk(curve)
+    curve.chunks[curve.at].group = g
+    curve.groups[g].first = curve.at
+    curve.groups[g].last = curve.at
+    curve.groups[g].before = -1
+    curve.groups[g].after = -1
+    curve.groups[g].n_chunks = 1
+    curve.groups[g].age = OLD
     curve.place = 0
-    curve.passed = Piece(width=0.0, rise=0.0)
     curve.left_slope = w
     curve.right_slope = w
     curve.zero = y if y > y_min else y_min
     if y < y_min:
-        make_room(curve, 1)[0] = Piece(width=0.0, rise=w * (y_min - y))
+        insert(curve, 0.0, w * (y_min - y))
     elif not isinf(y_min):
-        make_room(curve, 1)[0] = Piece(width=y - y_min, rise=w * (y - y_min))
+        insert(curve, y - y_min, w * (y - y_min))
         curve.place = 1
     return 0
 
@@ -354,27 +646,27 @@ cdef int find_zeros(
     double lipschitz, double y_min, double[::1] m, Curve *curve,
 ) except -1 nogil:
     """Forward pass: m[i] is the minimiser of F_i."""
+    cdef Py_ssize_t n = y.shape[0]
     cdef Py_ssize_t i
     cdef double gap, value
     start_curve(curve, y[0], w[0], y_min)
     m[0] = curve.zero
-    for i in range(1, y.shape[0]):
-        gap = lipschitz * (x[i] - x[i - 1])
-        if isinf(gap):
-            insert_gap(curve, 0.0)
-            drop_right(curve)
-            curve.right_slope = 0.0
-        else:
-            insert_gap(curve, gap)
+    insert_gap(curve, lipschitz * (x[1] - x[0]) if n > 1 else 0.0)
+    sum_sides(curve)
+    for i in range(1, n):
+        gap = lipschitz * (x[i + 1] - x[i]) if i + 1 < n else 0.0
         add_to(&curve.total, w[i])
-        open_chunk(curve, curve.at)
         curve.left_slope += w[i]
         curve.right_slope += w[i]
         value = w[i] * (curve.zero - y[i])
         if value < 0.0:
-            zero_to_right(curve, -value)
+            zero_to_right(curve, -value, w[i], gap)
         elif value > 0.0:
-            zero_to_left(curve, value, y_min)
+            zero_to_left(curve, value, w[i], gap, y_min)
+        else:
+            open_chunk(curve, curve.at)
+            insert_gap(curve, gap)
+            sum_sides(curve)
         m[i] = curve.zero
     return 0
 
@@ -418,7 +710,8 @@ cdef void trace_back(
     cdef double reach = 0.0
     cdef double tol
     for i in range(n):
-        reach = fmax(reach, fabs(z[i]))
+        # Not fmax, which is a call.
+        reach = fabs(z[i]) if fabs(z[i]) > reach else reach
     tol = 2.2e-16 * (64 + n) * reach
     if at_max:
         z[n - 1] = y_max
@@ -460,9 +753,15 @@ def solve_lpav(
     cdef Curve curve
     curve.chunks = NULL
     curve.pieces = NULL
+    curve.groups = NULL
+    # Two pieces a point in chunks that are two thirds full; pages never written to cost nothing.
+    curve.n_expected = <int> (3 * z.shape[0] // CAPACITY) + 16
     curve.n_allocated = 0
     curve.n_used = 0
     curve.first_free = -1
+    curve.n_groups_allocated = 0
+    curve.n_groups = 0
+    curve.first_free_group = -1
     curve.total = Weight(high=0.0, low=0.0)
     try:
         with nogil:
@@ -471,6 +770,7 @@ def solve_lpav(
     finally:
         free(curve.pieces)
         free(curve.chunks)
+        free(curve.groups)
 
 
 # ---------------------------------------------------------------- around the solution
@@ -618,3 +918,35 @@ cdef double block_violation(
         elif step > tol:
             worst = fmax(worst, excess(push - before, weight, total_weight - weight))
     return worst
+
+
+def mark_corners(const double[::1] x, const double[::1] y, double tol, unsigned char[::1] keep):
+    """Set `keep` to 1 where a point is needed: lines through the kept ones pass all others within `tol`.
+
+    From each corner the line to the next kept point must run through the windows y ± tol of all points in
+    between; the slopes that do are an interval, which only shrinks.
+    """
+    cdef Py_ssize_t n = x.shape[0]
+    cdef Py_ssize_t corner = 0
+    cdef Py_ssize_t i
+    cdef double low = -INFINITY
+    cdef double high = INFINITY
+    cdef double gap, slope
+    with nogil:
+        for i in range(n):
+            keep[i] = 0
+        keep[0] = 1
+        keep[n - 1] = 1
+        for i in range(1, n):
+            gap = x[i] - x[corner]
+            slope = (y[i] - y[corner]) / gap
+            if not low <= slope <= high:
+                corner = i - 1
+                keep[corner] = 1
+                low = -INFINITY
+                high = INFINITY
+                gap = x[i] - x[corner]
+            slope = (y[i] - tol - y[corner]) / gap
+            low = slope if slope > low else low
+            slope = (y[i] + tol - y[corner]) / gap
+            high = slope if slope < high else high

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._lpav import mark_corners
+
 FloatArray = NDArray[np.float64]
 
 
@@ -37,19 +39,32 @@ class MonotoneCurve:
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
-        self.x: FloatArray = np.asarray(x, dtype=np.float64)
-        self.y: FloatArray = np.asarray(y, dtype=np.float64)
+        self.x: FloatArray = np.ascontiguousarray(x, dtype=np.float64)
+        self.y: FloatArray = np.ascontiguousarray(y, dtype=np.float64)
 
     def __call__(self, index: ArrayLike) -> FloatArray:
         index = np.asarray(index)
-        return np.interp(index, self.x, self.y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values: FloatArray = np.interp(index, self.x, self.y)
+        if not np.isfinite(values).all():
+            # numpy goes by slopes, and this one is too large for a number.
+            values = np.where(np.isfinite(values), values, self._between(index))
+        return values
+
+    def _between(self, index: FloatArray) -> FloatArray:
+        """Interpolate by parts of the values on both sides."""
+        left = np.clip(np.searchsorted(self.x, index, side="right") - 1, 0, max(len(self.x) - 2, 0))
+        right = np.minimum(left + 1, len(self.x) - 1)
+        gap = self.x[right] - self.x[left]
+        part = np.divide(index - self.x[left], gap, out=np.zeros_like(gap), where=gap > 0).clip(0, 1)
+        values: FloatArray = (1 - part) * self.y[left] + part * self.y[right]
+        return values
 
     @property
     def knots_(self) -> FloatArray:
-        keep = np.ones(len(self.x), dtype=bool)
-        if len(self.x) > 2:
-            keep[1:-1] = ~_on_the_chord(self.x, self.y)
-        return np.column_stack([self.x[keep], self.y[keep]])
+        keep = np.empty(len(self.x), dtype=np.uint8)
+        mark_corners(self.x, self.y, 4 * np.finfo(np.float64).eps * np.max(np.abs(self.y)), keep)
+        return np.column_stack([self.x[keep > 0], self.y[keep > 0]])
 
     @property
     def range_(self) -> tuple[float, float]:
@@ -90,13 +105,3 @@ class MonotoneCurve:
             f"MonotoneCurve({len(self.knots_)} knots, index {self.x[0]:.4g} to {self.x[-1]:.4g}, "
             f"value {low:.4g} to {high:.4g})"
         )
-
-
-def _on_the_chord(x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
-    """Whether each inner point lies on the line between its neighbours, up to rounding."""
-    left_rise, right_rise = np.diff(y)[:-1], np.diff(y)[1:]
-    left, right = np.diff(x)[:-1], np.diff(x)[1:]
-    rounding = 8 * np.finfo(np.float64).eps * np.max(np.abs(y))
-    bend = np.abs(left_rise * right - right_rise * left)
-    on_chord: NDArray[np.bool_] = bend <= rounding * (left + right)
-    return on_chord

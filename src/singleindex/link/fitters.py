@@ -25,6 +25,11 @@ class LinkFitter(Protocol):
         """The largest slope a fitted link can have; it bounds the curvature of the loss."""
         ...
 
+    @property
+    def is_learned(self) -> bool:
+        """Whether the link adapts to any scale of the index, so that only its direction matters."""
+        ...
+
     def fit(
         self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
     ) -> tuple[Any, FloatArray]:
@@ -37,6 +42,8 @@ class Lpav:
     """A learned monotone link of slope at most `lipschitz`."""
 
     lipschitz: float = 1.0
+
+    is_learned = True
 
     @property
     def slope(self) -> float:
@@ -104,6 +111,8 @@ class FixedLink:
 
     name: str | Callable[[Any], Any] = "identity"
     slope_bound: float | None = None
+
+    is_learned = False
 
     @property
     def slope(self) -> float:

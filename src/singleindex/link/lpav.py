@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import numbers
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import check_increasing
 
 from ._lpav import largest_violation, merge_ties, solve_lpav, spread_ties
+from ._order import sort_order
 
 FloatArray = NDArray[np.float64]
 Increasing = bool | Literal["auto"]
@@ -111,7 +113,7 @@ def lpav_certificate(
     sample_weight, lipschitz, y_min, y_max, increasing
         As in :func:`singleindex.lipschitz_isotonic_regression`; `increasing` is True or False.
     tol : float, default=None
-        Steps this close to 0 or to the cap count as active. None means a few roundings of z;
+        Steps this close to 0 or to the cap count as active. None means the rounding that n steps can gather;
         solutions of interior-point solvers need about their own accuracy.
 
     Returns
@@ -135,11 +137,15 @@ def lpav_certificate(
     knots, means, weights = _merge(x, y, weight, order)
     values, uneven = _values_at(knots, x[order], z[order], weight if weight is None else weight[order])
     if tol is None:
-        tol = 16 * np.finfo(np.float64).eps * float(np.max(np.abs(z), initial=0.0))
+        # Rounding gathers along a run of linked points.
+        reach = max(np.max(np.abs(z)), np.max(np.abs(y)))
+        tol = (64 + len(x)) * float(np.finfo(np.float64).eps * reach)
+    scale, weights = _safe_scales(np.concatenate([means, values]), weights)
     violation = largest_violation(
-        knots, means, weights, values, check_lipschitz(lipschitz), low, high, tol
-    )
-    return max(float(violation), uneven)
+        knots, means * scale, weights, values * scale,
+        check_lipschitz(lipschitz) * scale, low * scale, high * scale, tol * scale,
+    )  # fmt: skip
+    return max(float(violation) / scale, uneven)
 
 
 def _values_at(
@@ -164,8 +170,7 @@ def fit_monotone(
     increasing: Increasing,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit a rising or falling curve; return as :func:`fit_lpav`."""
-    if increasing == "auto":
-        increasing = bool(check_increasing(x, y))
+    increasing = check_direction(increasing, x, y)
     if increasing:
         return fit_lpav(x, y, weight, lipschitz, y_min, y_max)
     knots, values, fitted = fit_lpav(x, -y, weight, lipschitz, -y_max, -y_min)
@@ -184,19 +189,19 @@ def fit_lpav(
 
     The knots are the distinct x of positive weight. This is the call that solvers make.
     """
-    order = np.argsort(x)
+    order = np.empty(len(x), dtype=np.intp)
+    sort_order(x, order)
     knots, means, weights = _merge(x, y, weight, order)
+    scale, weights = _safe_scales(means, weights)
+    if scale != 1:
+        means = means * scale
+    values = np.empty(len(knots))
     if lipschitz == 0:
-        values = np.full(len(knots), np.average(means, weights=weights).clip(y_min, y_max))
+        values[:] = np.average(means, weights=weights).clip(y_min * scale, y_max * scale)
     else:
-        values = np.empty(len(knots))
-        scale, weights = _safe_scales(means, weights)
-        solve_lpav(
-            knots, means * scale if scale != 1 else means, weights,
-            lipschitz * scale, y_min * scale, y_max * scale, values,
-        )  # fmt: skip
-        if scale != 1:
-            values /= scale
+        solve_lpav(knots, means, weights, lipschitz * scale, y_min * scale, y_max * scale, values)
+    if scale != 1:
+        values /= scale
     fitted = np.empty(len(x))
     spread_ties(x, order, knots, values, fitted)
     return knots, values, fitted
@@ -233,6 +238,8 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Flo
         array = array.ravel()
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; use {name}.ravel().")
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers, got complex ones; use {name}.real.")
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64)
@@ -269,7 +276,10 @@ def check_points(
     return x, y, weight
 
 
-def check_bounds(y_min: float | None, y_max: float | None) -> tuple[float, float]:
+def check_bounds(y_min: Any, y_max: Any) -> tuple[float, float]:
+    for name, bound in (("y_min", y_min), ("y_max", y_max)):
+        if bound is not None and not isinstance(bound, numbers.Real):
+            raise ValueError(f"{name} must be a number or None, got {bound!r}.")
     low = -np.inf if y_min is None else float(y_min)
     high = np.inf if y_max is None else float(y_max)
     if np.isnan(low) or np.isnan(high) or low > high:
@@ -277,7 +287,15 @@ def check_bounds(y_min: float | None, y_max: float | None) -> tuple[float, float
     return low, high
 
 
-def check_lipschitz(lipschitz: float) -> float:
-    if isinstance(lipschitz, bool) or not np.isscalar(lipschitz) or not float(lipschitz) >= 0:
+def check_direction(increasing: Increasing, x: FloatArray, y: FloatArray) -> bool:
+    if isinstance(increasing, str) and increasing == "auto":
+        return bool(check_increasing(x, y))
+    if not isinstance(increasing, (bool, np.bool_)):
+        raise ValueError(f"increasing must be True, False or 'auto', got {increasing!r}.")
+    return bool(increasing)
+
+
+def check_lipschitz(lipschitz: Any) -> float:
+    if isinstance(lipschitz, bool) or not isinstance(lipschitz, numbers.Real) or not float(lipschitz) >= 0:
         raise ValueError(f"lipschitz must be a number from 0 to infinity, got {lipschitz!r}.")
     return float(lipschitz)

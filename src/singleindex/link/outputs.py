@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .curve import MonotoneCurve
 from .fitters import FloatArray, LinkFitter, Lpav, find_root
 
 
@@ -19,6 +20,10 @@ class PerOutput:
     @property
     def slope(self) -> float:
         return self.fitter.slope
+
+    @property
+    def is_learned(self) -> bool:
+        return self.fitter.is_learned
 
     def fit(
         self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
@@ -41,6 +46,8 @@ class SharedLink:
     fitter: Lpav
     n_rounds: int = 4
 
+    is_learned = True
+
     @property
     def slope(self) -> float:
         return self.fitter.slope
@@ -53,17 +60,26 @@ class SharedLink:
         means = np.average(y, axis=0, weights=sample_weight)
         # First guess: as if the link were a line of the largest slope.
         offsets = means / self.slope - np.average(index, axis=0, weights=sample_weight)
+        target = np.ascontiguousarray(y.ravel(order="F"))
         for _ in range(self.n_rounds):
-            pooled = (index + offsets).ravel(order="F")
-            curve, _ = self.fitter.fit(pooled, np.ascontiguousarray(y.ravel(order="F")), weight)
-            for k in range(n_outputs):
-                column = index[:, k]
-
-                def excess(offset: float, column: FloatArray = column, k: int = k) -> float:
-                    fitted = curve(column + offset)
-                    return float(np.average(fitted, weights=sample_weight)) - float(means[k])
-
-                offsets[k] = find_root(excess, float(offsets[k]))
+            curve, _ = self.fitter.fit((index + offsets).ravel(order="F"), target, weight)
+            offsets = np.array(
+                [
+                    fit_offset(curve, index[:, k], means[k], sample_weight, offsets[k])
+                    for k in range(n_outputs)
+                ]
+            )
         links = [curve.shift(-offset) for offset in offsets]
         fitted = np.column_stack([link(index[:, k]) for k, link in enumerate(links)])
         return links, fitted
+
+
+def fit_offset(
+    curve: MonotoneCurve, index: FloatArray, mean: float, weight: FloatArray | None, guess: float
+) -> float:
+    """Return the offset of the index at which the curve's mean is `mean`."""
+
+    def excess(offset: float) -> float:
+        return float(np.average(curve(index + offset), weights=weight)) - float(mean)
+
+    return find_root(excess, float(guess))

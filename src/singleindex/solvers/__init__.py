@@ -2,5 +2,6 @@
 
 from .csi import solve_csi
 from .result import Iterate, SolverResult, Status
+from .scale import fit_scale
 
-__all__ = ["Iterate", "SolverResult", "Status", "solve_csi"]
+__all__ = ["Iterate", "SolverResult", "Status", "fit_scale", "solve_csi"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,8 @@ def solve_csi(
 
     CSI is not a descent method. Returned is the iterate with the least
     :math:`\tfrac12(\mathrm{mse} + \alpha L\|w\|^2) + L \cdot \mathrm{penalty} \cdot \|w\|_A`, the
-    earliest of equals.
+    earliest of equals. With a known link the steps do descend, on the loss that belongs to that link, and
+    the last iterate is returned.
 
     Parameters
     ----------
@@ -67,7 +69,8 @@ def solve_csi(
     max_iter : int
         Largest number of iterations, at least 1.
     tol : float
-        Ends when the centred index turns by less than this angle.
+        Ends when the centred index turns by less than this angle; for a known link, when it changes by less
+        than this share.
     sample_weight : array of shape (n,), default=None
     start : array, default=None
         A first w in place of the default one, as for warm starts.
@@ -89,7 +92,7 @@ def solve_csi(
         count = loop.structure.count_atoms(w)
         iterate = Iterate(t, w, index, link, objective, mse, count, step, change)
         history.append([getattr(iterate, name) for name in RECORDED])
-        if best is None or objective < best.objective:
+        if best is None or objective < best.objective or not link_fitter.is_learned:
             best = iterate
         if change <= tol:
             status = Status.CONVERGED
@@ -102,14 +105,14 @@ def solve_csi(
             status = Status.FLAT
             break
         index_next = design.matvec(w_next)
-        change = loop.turn(index, index_next)
+        change = loop.change(index, index_next)
         if step_size is None:
             step = loop.step_size(w_next - w, index_next - index) or step
         w, index = w_next, index_next
     assert best is not None
     return SolverResult(
         best.coef, best.index, best.link, len(history), best.n_iter, status,
-        dict(zip(RECORDED, np.array(history, dtype=np.float64).T, strict=True)),
+        dict(zip(RECORDED, np.array(history, dtype=np.float64).T.copy(), strict=True)),
     )  # fmt: skip
 
 
@@ -129,12 +132,13 @@ class _Loop:
     ) -> None:
         n = design.shape[0]
         self.design, self.y, self.n_atoms = design, y, n_atoms
-        # Some structures carry something from one projection to the next.
-        self.structure = structure.fresh() if hasattr(structure, "fresh") else structure
-        self.alpha, self.slope = alpha, link_fitter.slope
+        self.structure = for_one_fit(structure)
+        self.alpha, self.slope, self.is_learned = alpha, link_fitter.slope, link_fitter.is_learned
         self.share = np.full(n, 1 / n) if sample_weight is None else sample_weight / sample_weight.sum()
         self.correlation = design.rmatvec(self.weighted(self.centred(y)))
-        self.penalty = penalty * self.structure.dual_norm(self.correlation) if penalty > 0 else 0.0
+        self.penalty = 0.0
+        if penalty > 0:
+            self.penalty = penalty * self.structure.dual_norm(self.correlation)
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Return P(Xᵀ(y − ȳ)), scaled so that a line of the largest slope fits y, and its index."""
@@ -142,16 +146,15 @@ class _Loop:
         index = self.design.matvec(w)
         centred = self.centred(index)
         spread = self.share @ (centred * centred)
-        slope = np.divide(
-            self.share @ (centred * self.y), spread, out=np.ones_like(spread), where=spread > 0
-        )
+        slope = np.divide(self.share @ (centred * self.y), spread, out=np.ones_like(spread), where=spread > 0)
         return w * (slope / self.slope), index * (slope / self.slope)
 
     def simplify(self, w: FloatArray, step: float) -> FloatArray:
         """Soft thresholding where there is a penalty, then the projection."""
         if self.penalty > 0:
             w = self.structure.shrink(w, step * self.penalty)
-        return self.structure.project(w, self.n_atoms)
+        projected: FloatArray = self.structure.project(w, self.n_atoms)
+        return projected
 
     def gradient(self, w: FloatArray, residual: FloatArray) -> FloatArray:
         return self.design.rmatvec(self.weighted(self.centred(residual))) + self.alpha * w
@@ -169,22 +172,25 @@ class _Loop:
             objective += self.slope * self.penalty * self.structure.norm(w)
         return objective, mse
 
-    def turn(self, old: FloatArray, new: FloatArray) -> float:
+    def change(self, old: FloatArray, new: FloatArray) -> float:
         """Return the sine of the angle between two indices, both centred; the largest one over outputs.
 
-        The scale of the index is left out: it goes on drifting, at the expense of the link's slope, long
-        after the direction has settled.
+        The scale of the index is left out where the link is learned: it goes on drifting, at the expense
+        of the link's slope, long after the direction has settled.
         """
         old, new = self.centred(old), self.centred(new)
         spread = self.share @ (new * new)
         along = np.divide(self.share @ (new * old), spread, out=np.zeros_like(spread), where=spread > 0)
-        across = old - along * new
+        across = old - along * new if self.is_learned else old - new
         size = self.share @ (old * old)
-        sine = np.sqrt(np.divide(self.share @ (across * across), size, out=np.ones_like(size), where=size > 0))
+        sine = np.sqrt(
+            np.divide(self.share @ (across * across), size, out=np.ones_like(size), where=size > 0)
+        )
         return float(np.max(sine))
 
     def weighted(self, values: FloatArray) -> FloatArray:
-        return (values.T * self.share).T
+        weighted: FloatArray = (values.T * self.share).T
+        return weighted
 
     def centred(self, values: FloatArray) -> FloatArray:
         centred: FloatArray = values - self.share @ values
@@ -192,6 +198,11 @@ class _Loop:
 
     def mean_product(self, a: FloatArray, b: FloatArray) -> float:
         return float((self.share @ (a * b)).sum())
+
+
+def for_one_fit(structure: Any) -> Any:
+    """Return a copy of a structure that carries something from one projection to the next."""
+    return structure.fresh() if hasattr(structure, "fresh") else structure
 
 
 def squared_length(w: FloatArray) -> float:

@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ._select import select_largest
+
 FloatArray = NDArray[np.float64]
 
 
@@ -68,9 +70,7 @@ def keep_largest(size: FloatArray, n_atoms: int) -> NDArray[np.intp]:
     """
     if n_atoms >= len(size):
         return np.arange(len(size))
-    if n_atoms <= 0:
-        return np.arange(0)
-    threshold = np.partition(size, len(size) - n_atoms)[len(size) - n_atoms]
-    above = np.flatnonzero(size > threshold)
-    ties = np.flatnonzero(size == threshold)[: n_atoms - len(above)]
-    return np.concatenate([above, ties])
+    keep = np.empty(max(n_atoms, 0), dtype=np.intp)
+    if n_atoms > 0:
+        select_largest(np.ascontiguousarray(size, dtype=np.float64), n_atoms, keep)
+    return keep

@@ -122,9 +122,7 @@ class GroupSparse:
                 cached = np.unique(np.asarray(self.groups), return_inverse=True)[1].astype(np.intp)
             object.__setattr__(self, "_cached_labels", cached)
         if len(cached) != n_features:
-            raise ValueError(
-                f"groups has {len(cached)} labels, one per feature is needed: {n_features}."
-            )
+            raise ValueError(f"groups has {len(cached)} labels, one per feature is needed: {n_features}.")
         labels: NDArray[np.intp] = cached
         return labels
 

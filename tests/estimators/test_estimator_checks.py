@@ -1,0 +1,66 @@
+"""scikit-learn's own checks, for every estimator, with no expected failures."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import SkipTestWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import singleindex
+from singleindex import (
+    LipschitzIsotonicRegression,
+    SingleIndexClassifier,
+    SingleIndexRegressor,
+    Slisotron,
+)
+
+# Some checks have data with one column only: n_atoms is 1 or None here.
+ESTIMATORS = [
+    SingleIndexRegressor(),
+    SingleIndexRegressor(n_atoms=1, alpha=0.0),
+    SingleIndexRegressor(lipschitz=np.inf, column_scale=None),
+    SingleIndexRegressor(link="identity", column_scale=1.0, max_iter=20),
+    SingleIndexRegressor(link="tanh", tol=0.1),
+    SingleIndexClassifier(),
+    SingleIndexClassifier(n_atoms=1, lipschitz=5.0),
+    SingleIndexClassifier(link="logistic", column_scale=1.0),
+    SingleIndexClassifier(class_weight="balanced", alpha=1.0, column_scale=None),
+    Slisotron(),
+    Slisotron(lipschitz=10.0, max_iter=20, tol=1e-3),
+]
+# scikit-learn's checks have data of several columns; of an estimator for one column they can test only
+# what needs no data, and say so by a warning. The rest is in test_isotonic.py.
+ISOTONIC = [
+    LipschitzIsotonicRegression(),
+    LipschitzIsotonicRegression(lipschitz=np.inf, out_of_bounds="clip"),
+    LipschitzIsotonicRegression(lipschitz=0.5, y_min=-1.0, y_max=5.0, increasing=False),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", SkipTestWarning)
+    isotonic_checks = parametrize_with_checks(ISOTONIC)
+
+
+@isotonic_checks
+def test_scikit_learn_check_of_one_column(estimator, check):
+    check(estimator)
+
+
+def test_every_public_estimator_is_checked():
+    """A new estimator has to join the list (those of CV and completion have tests of their own)."""
+    public = {
+        getattr(singleindex, name)
+        for name in singleindex.__all__
+        if hasattr(getattr(singleindex, name), "fit")
+    }
+    elsewhere = {"SingleIndexRegressorCV", "SingleIndexClassifierCV", "SingleIndexCompleter"}
+    missing = {c.__name__ for c in public - {type(e) for e in ESTIMATORS + ISOTONIC}} - elsewhere
+    if missing:
+        pytest.fail(f"add to ESTIMATORS: {sorted(missing)}")

@@ -1,0 +1,125 @@
+"""What is particular to groups: how they are given, ranked, overlapped, and refused."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from singleindex import SingleIndexClassifier, SingleIndexRegressor
+from singleindex.datasets import make_single_index
+from singleindex.structures import GroupSparse, Sparse
+
+W = np.array([1.0, -2.0, 0.5, 0.1, 3.0, -0.2])
+
+
+def test_labels_and_lists_of_positions_mean_the_same():
+    by_label = GroupSparse(["b", "a", "b", "c", "a", "c"])
+    by_position = GroupSparse([[1, 4], [0, 2], [3, 5]])
+    for k in range(4):
+        np.testing.assert_array_equal(by_label.project(W, k), by_position.project(W, k))
+
+
+def test_groups_of_one_are_sparse():
+    singles = GroupSparse(np.arange(6))
+    for k in range(7):
+        np.testing.assert_array_equal(singles.project(W, k), Sparse().project(W, k))
+    np.testing.assert_allclose(singles.shrink(W, 0.3), Sparse().shrink(W, 0.3))
+    assert singles.norm(W) == pytest.approx(Sparse().norm(W))
+    assert singles.dual_norm(W) == pytest.approx(Sparse().dual_norm(W))
+
+
+def test_root_of_the_size_as_weight_does_not_favour_large_groups():
+    w = np.array([1.0, 1.0, 1.0, 1.0, 1.5])
+    groups = [[0, 1, 2, 3], [4]]
+    np.testing.assert_array_equal(GroupSparse(groups).project(w, 1), [1, 1, 1, 1, 0])
+    np.testing.assert_array_equal(GroupSparse(groups, weights="sqrt").project(w, 1), [0, 0, 0, 0, 1.5])
+    np.testing.assert_array_equal(GroupSparse(groups, weights=[1, 9]).project(w, 1), [1, 1, 1, 1, 0])
+
+
+def test_inner_sparsity_is_the_best_choice_of_groups_and_of_their_entries():
+    rng = np.random.default_rng(0)
+    groups = [[0, 1, 2], [3, 4], [5, 6, 7]]
+    for _ in range(50):
+        w = rng.standard_normal(8)
+        v = GroupSparse(groups, n_inner=2).project(w, 2)
+        best = min(
+            np.sum(w**2) - sum(np.sum(np.sort(w[groups[g]] ** 2)[-2:]) for g in chosen)
+            for chosen in itertools.combinations(range(3), 2)
+        )
+        assert np.sum((v - w) ** 2) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ([[0, 1], [3, 4, 5]], "column 2 is in no group"),
+        ([[0, 1, 2], [2, 3, 4, 5]], "overlapping=True"),
+        ([[0, 1, 1], [2, 3, 4, 5]], "twice"),
+        ([[0, 1, 2], [3, 4, 5], []], "empty"),
+        ([[0, 1, 2], [3, 4, 6]], "columns 0 to 5"),
+        ([[0, 1, 2], [-1, 4, 5]], "columns 0 to 5"),
+        ([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], "integer"),
+        (["a", "b", "c"], "one per feature"),
+    ],
+)
+def test_malformed_groups_are_refused_with_the_fix(groups, words):
+    with pytest.raises(ValueError, match=words):
+        GroupSparse(groups).check((6,))
+
+
+def test_wrong_weights_are_refused():
+    with pytest.raises(ValueError, match="one per group"):
+        GroupSparse([0, 0, 1], weights=[1.0]).check((3,))
+    with pytest.raises(ValueError, match="'sqrt'"):
+        GroupSparse([0, 0, 1], weights="root").check((3,))
+    with pytest.raises(ValueError, match="n_inner"):
+        GroupSparse([0, 0, 1], n_inner=0).check((3,))
+
+
+def test_groups_by_column_name():
+    data = make_single_index(80, 6, n_atoms=2, noise="gaussian", random_state=0)
+    frame = pd.DataFrame(data.X, columns=list("abcdef"))
+    named = GroupSparse([["a", "f"], ["b", "c"], ["d", "e"]])
+    numbered = GroupSparse([[0, 5], [1, 2], [3, 4]])
+    by_name = SingleIndexRegressor(2, structure=named).fit(frame, data.y)
+    by_number = SingleIndexRegressor(2, structure=numbered).fit(data.X, data.y)
+    np.testing.assert_allclose(by_name.coef_, by_number.coef_, rtol=1e-12)
+    with pytest.raises(ValueError, match="data frame"):
+        SingleIndexRegressor(2, structure=named).fit(data.X, data.y)
+    with pytest.raises(ValueError, match="'z'"):
+        SingleIndexRegressor(structure=GroupSparse([["a", "z"], list("bcdef")])).fit(frame, data.y)
+
+
+def test_overlapping_groups_select_a_union_of_groups():
+    data = make_single_index(300, 8, n_atoms=3, noise="none", random_state=1)
+    groups = [[0, 1, 2], [2, 3, 4], [4, 5, 6], [6, 7, 0]]
+    for n_atoms in (1, 2, 3):
+        model = SingleIndexRegressor(n_atoms, structure=GroupSparse(groups, overlapping=True))
+        used = set(np.flatnonzero(model.fit(data.X, data.y).coef_))
+        unions = [set().union(*chosen) for chosen in itertools.combinations(groups, n_atoms)]
+        assert any(used == union for union in unions)
+
+
+def test_overlapping_groups_equal_duplicated_columns():
+    data = make_single_index(100, 6, n_atoms=3, noise="gaussian", random_state=2)
+    groups = [[0, 1, 2], [2, 3, 4], [4, 5]]
+    columns = np.concatenate(groups)
+    settings = {"n_atoms": 2, "column_scale": None, "tol": 0.0, "max_iter": 20}
+    latent = SingleIndexRegressor(structure=GroupSparse(groups, overlapping=True), **settings)
+    doubled = SingleIndexRegressor(structure=GroupSparse([0, 0, 0, 1, 1, 1, 2, 2]), **settings)
+    expected = np.zeros(6)
+    np.add.at(expected, columns, doubled.fit(data.X[:, columns], data.y).coef_)
+    np.testing.assert_allclose(latent.fit(data.X, data.y).coef_, expected, atol=1e-10)
+
+
+def test_true_groups_are_found_with_fewer_rows_than_features():
+    found = []
+    for seed in range(3):
+        data = make_single_index(
+            300, 500, structure="group", group_size=10, n_atoms=5, link="ramp", random_state=seed
+        )
+        model = SingleIndexClassifier(5, structure=GroupSparse(data.groups)).fit(data.X, data.y)
+        true, chosen = (set(np.asarray(data.groups)[w != 0]) for w in (data.coef, model.coef_))
+        found.append(len(true & chosen) / 5)
+    assert np.mean(found) >= 0.8
