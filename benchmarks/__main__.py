@@ -1,4 +1,4 @@
-"""Run the benchmarks and write benchmarks/RESULTS.md: `python -m benchmarks [--quick] [lpav fit text ...]`."""
+"""Run the benchmarks and write benchmarks/RESULTS.md: `python -m benchmarks [--quick] [lpav fit ...]`."""
 
 from __future__ import annotations
 
