@@ -3,7 +3,9 @@
 from .estimators import (
     LipschitzIsotonicRegression,
     SingleIndexClassifier,
+    SingleIndexClassifierCV,
     SingleIndexRegressor,
+    SingleIndexRegressorCV,
     Slisotron,
     load,
     save,
@@ -15,7 +17,9 @@ __version__ = "0.1.0"
 __all__ = [
     "LipschitzIsotonicRegression",
     "SingleIndexClassifier",
+    "SingleIndexClassifierCV",
     "SingleIndexRegressor",
+    "SingleIndexRegressorCV",
     "Slisotron",
     "lipschitz_isotonic_regression",
     "load",

@@ -108,6 +108,20 @@ def test_shift(curve, by):
     assert shifted is not curve
 
 
+def test_clip_keeps_values_within_bounds():
+    curve = MonotoneCurve([0.0, 1.0, 2.0, 3.0], [-1.0, 0.2, 0.8, 2.0])
+    clipped = curve.clip(0.0, 1.0)
+    assert clipped.y.tolist() == [0, 0.2, 0.8, 1]
+    assert clipped.x.tolist() == curve.x.tolist()
+    assert curve.y.tolist() == [-1, 0.2, 0.8, 2]
+
+
+@given(curves(), st.sampled_from([0.25, 8.0]))
+def test_rescale_keeps_slopes(curve, by):
+    at = around(curve)
+    np.testing.assert_allclose(curve.rescale(by)(by * at), by * curve(at), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, int])
 def test_shape_is_kept(shape, dtype):

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from singleindex.link import FixedLink, LinkFitter, Lpav, Pav
@@ -26,6 +26,8 @@ FITTERS = [
     FixedLink("tanh"),
     FixedLink(smooth_step, slope_bound=1.0),
 ]
+# Every test runs for each of them.
+fewer_examples = settings(max_examples=settings().max_examples // 3)
 every_fitter = pytest.mark.parametrize("fitter", FITTERS, ids=repr)
 
 
@@ -64,6 +66,7 @@ def test_the_assertions_fail_on_wrong_answers():
 
 
 @every_fitter
+@fewer_examples
 @given(data=points())
 def test_weighted_residuals_sum_to_zero(fitter, data):
     index, y, weight = data
@@ -74,6 +77,7 @@ def test_weighted_residuals_sum_to_zero(fitter, data):
 
 
 @every_fitter
+@fewer_examples
 @given(data=points())
 def test_fitted_values_are_the_link_of_the_index(fitter, data):
     index, y, weight = data
@@ -83,6 +87,7 @@ def test_fitted_values_are_the_link_of_the_index(fitter, data):
 
 
 @every_fitter
+@fewer_examples
 @given(data=points())
 def test_link_is_monotone_and_of_bounded_slope(fitter, data):
     index, y, weight = data
@@ -93,6 +98,7 @@ def test_link_is_monotone_and_of_bounded_slope(fitter, data):
 
 
 @every_fitter
+@fewer_examples
 @given(data=points())
 def test_weights_are_repetitions(fitter, data):
     index, y, weight = data
@@ -104,6 +110,7 @@ def test_weights_are_repetitions(fitter, data):
 
 
 @every_fitter
+@fewer_examples
 @given(data=points(), by=st.sampled_from([-2.5, 0.25, 64.0]))
 def test_shift_moves_the_index(fitter, data, by):
     index, y, weight = data
@@ -112,6 +119,7 @@ def test_shift_moves_the_index(fitter, data, by):
 
 
 @every_fitter
+@fewer_examples
 @given(data=points(), level=st.sampled_from([0.2, 0.5, 0.7]))
 def test_crossing_separates_below_from_above(fitter, data, level):
     index, y, _ = data

@@ -36,7 +36,7 @@ def test_exact_solvers_on_known_answers(solve):
 def test_qp_solvers_agree_with_the_exact_one(solve, problem):
     problem = problem.but(y=problem.y / max(1, np.abs(problem.y).max()), y_min=None, y_max=None)
     z, exact = solve(problem.x, problem.y, **problem.options), problem.solve_exactly()
-    assert_close(z, exact, 1.0, rtol=2e-4)
+    assert_close(z, exact, 1.0, rtol=5e-3)  # their accuracy is one of the cost
     assert problem.cost(z) == pytest.approx(problem.cost(exact), rel=1e-6, abs=1e-6)
 
 

@@ -310,7 +310,7 @@ def test_stopped(stop_at):
 
 
 def test_every_status_says_why():
-    assert {s.name for s in Status} == {"CONVERGED", "MAX_ITER", "FLAT", "STOPPED"}
+    assert {"CONVERGED", "MAX_ITER", "FLAT", "STOPPED"} <= {s.name for s in Status}
     assert all(len(s.value) > 10 for s in Status)
 
 

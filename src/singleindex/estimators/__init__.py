@@ -1,6 +1,7 @@
 """What users touch: estimators in the manner of scikit-learn."""
 
 from .classifier import SingleIndexClassifier
+from .cv import SingleIndexClassifierCV, SingleIndexRegressorCV
 from .isotonic import LipschitzIsotonicRegression
 from .persistence import load, save
 from .regressor import SingleIndexRegressor
@@ -9,7 +10,9 @@ from .slisotron import Slisotron
 __all__ = [
     "LipschitzIsotonicRegression",
     "SingleIndexClassifier",
+    "SingleIndexClassifierCV",
     "SingleIndexRegressor",
+    "SingleIndexRegressorCV",
     "Slisotron",
     "load",
     "save",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,6 +17,15 @@ from ..link.lpav import check_lipschitz
 from ..solvers import fit_scale, solve_csi
 from ..structures import EachOutput, SoftStructure, Sparse
 from .progress import CallbackSupportMixin, Progress
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is to be learned: y as given, one column per output as solved for, and the columns' units."""
+
+    y: Any
+    Y: np.ndarray
+    unit: np.ndarray
 
 
 class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
@@ -50,11 +60,14 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     # ------------------------------------------------------------ fitting
 
-    def _solve_outputs(self, X, Y, weight):
-        """Return one solver result per column of Y, and the design that tells the units of X."""
+    def _solve_outputs(self, X, targets, weight):
+        """Return one solver result per output, and the design that tells the units of X."""
+        Y = targets.Y
         settings = self._check_settings(X.shape[1])
-        design, settings["structure"] = self._design(X, weight, settings["structure"])
-        joint = Y.shape[1] > 1 and (self.shared_link or getattr(settings["structure"], "joint", False))
+        if self.column_scale is not None:
+            check_number("column_scale", self.column_scale)
+        design, settings["structure"] = self._design(X, weight, settings["structure"], self.column_scale)
+        joint, settings = self._joint_settings(settings, Y.shape[1])
         solve = self._solve_jointly if joint else self._solve_each
         n_fits = 1 if joint else Y.shape[1]
         progress = Progress(self, X, Y, n_fits, lambda i: self._attributes(i, design, X.dtype))
@@ -73,15 +86,22 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             results.append(solve_csi(design, y, **settings, sample_weight=weight, on_iteration=progress))
         return results
 
+    def _joint_settings(self, settings, n_outputs):
+        """Return whether the outputs are one problem, and the settings for it if they are."""
+        joint = n_outputs > 1 and (self.shared_link or getattr(settings["structure"], "joint", False))
+        if not joint:
+            return False, settings
+        structure, fitter = settings["structure"], settings["link_fitter"]
+        return True, settings | {
+            "structure": structure if getattr(structure, "joint", False) else EachOutput(structure),
+            "link_fitter": SharedLink(fitter) if self.shared_link else PerOutput(fitter),
+        }
+
     def _solve_jointly(self, design, Y, weight, settings, progress):
-        if not getattr(settings["structure"], "joint", False):
-            settings["structure"] = EachOutput(settings["structure"])
-        fitter = settings["link_fitter"]
-        settings["link_fitter"] = SharedLink(fitter) if self.shared_link else PerOutput(fitter)
         result = solve_csi(design, Y, **settings, sample_weight=weight, on_iteration=progress)
         return result.by_output()
 
-    def _design(self, X, weight, structure):
+    def _design(self, X, weight, structure, power):
         """Return the design with scaled columns, and the structure that goes with it."""
         design = as_design(X)
         share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
@@ -91,11 +111,11 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
                 "Every column of X is constant over the rows of positive weight: there is nothing to "
                 "learn w from. Check that the right columns were passed."
             )
-        if self.column_scale is None:
+        if power is None:
             scale = np.where(variance > 0, 1.0, 0.0)
         else:
             keeps = getattr(structure, "keeps_scaling", True)
-            scale = column_scale(variance, self.column_scale if keeps else 0.0)
+            scale = column_scale(variance, power if keeps else 0.0)
         design = ScaledDesign(design, scale)
         if not getattr(structure, "overlapping", False):
             return design, structure
@@ -155,15 +175,13 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             "structure": structure,
             "link_fitter": self._link_fitter(),
             "n_atoms": check_n_atoms(self.n_atoms, n_available),
-            "alpha": check_number("alpha", self.alpha),
+            "alpha": check_number("alpha", getattr(self, "alpha", 0.0)),
             "penalty": penalty,
             "max_iter": check_count("max_iter", self.max_iter),
             "tol": check_number("tol", self.tol),
         }
 
     def _link_fitter(self):
-        if self.column_scale is not None:
-            check_number("column_scale", self.column_scale)
         lipschitz = check_slope(self.lipschitz)
         if isinstance(self.link, str) and self.link == "learned":
             return Lpav(lipschitz)

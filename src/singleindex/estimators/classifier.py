@@ -10,13 +10,13 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .base import SingleIndexBase
+from .base import SingleIndexBase, Targets
 from .progress import all_or_nothing, with_callbacks
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
 _TIE_BREAK = 1e-9
 # No probability of a learned link is closer to 0 or 1: data cannot tell that anything is certain.
-_CERTAIN = 1e-6
+CERTAIN = 1e-6
 
 
 class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
@@ -145,7 +145,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         if self.class_weight is not None:
             by_class = self._weight_of_classes(y, weight)
             weight = by_class if weight is None else weight * by_class
-        results, design = self._solve_outputs(X, Y, weight)
+        results, design = self._solve_outputs(X, Targets(y, Y, np.ones(Y.shape[1])), weight)
         self._set_fitted(results, design, X.dtype)
         return self
 
@@ -194,7 +194,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         single = attributes["coef_"].ndim == 1
         links = [attributes["link_"]] if single else attributes["link_"]
         if self.link == "learned":
-            links = [link.clip(_CERTAIN, 1 - _CERTAIN) for link in links]
+            links = [link.clip(CERTAIN, 1 - CERTAIN) for link in links]
         intercept = np.array([-link.crossing(0.5) for link in links])
         links = [link.shift(by) for link, by in zip(links, intercept, strict=True)]
         attributes["link_"] = links[0] if single else links

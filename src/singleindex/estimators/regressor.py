@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from .base import SingleIndexBase
+from .base import SingleIndexBase, Targets
 from .progress import all_or_nothing, with_callbacks
 
 
@@ -107,7 +107,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         check_varies(Y if weight is None else Y[weight > 0])
         unit = self._units_of_outputs(Y, weight)
-        results, design = self._solve_outputs(X, Y / unit, weight)
+        results, design = self._solve_outputs(X, Targets(y, Y / unit, unit), weight)
         results = [in_units(r, u) if u != 1 else r for r, u in zip(results, unit, strict=True)]
         self._set_fitted(results, design, X.dtype)
         return self

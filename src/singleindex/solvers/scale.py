@@ -21,6 +21,7 @@ def fit_scale(
     fitter: Lpav,
     sample_weight: FloatArray | None,
     n_coefficients: int,
+    precision: float = 1e-12,
 ) -> float:
     """Return the factor, at least 1, by which w is too short for its link.
 
@@ -28,7 +29,7 @@ def fit_scale(
     a short w means a flat link. At the right length the residuals are uncorrelated with the index, which is
     the condition that the calibrated loss without ridge has along w. Where there are fewer than about
     fifty rows per coefficient the index of the training rows looks better than it is, and
-    so would the link; the factor is then taken to a power below one.
+    so would the link; the factor is then taken to a power below one. `precision` is that of its logarithm.
     """
     if not np.isfinite(fitter.lipschitz) or n_coefficients == 0:
         return 1.0
@@ -55,7 +56,7 @@ def fit_scale(
         low, high = high, 2 * high
         if high > np.log(_LARGEST):
             return float(_LARGEST ** _trust(total, n_coefficients))
-    root = brentq(correlation, low, high, xtol=1e-12, rtol=1e-12)
+    root = brentq(correlation, low, high, xtol=precision, rtol=max(precision, 1e-12))
     return float(np.exp(root * _trust(total, n_coefficients)))
 
 

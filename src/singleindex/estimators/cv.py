@@ -1,0 +1,335 @@
+"""Estimators that choose their own settings by cross-validation along warm paths."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import rankdata
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from ..solvers import SolverResult, Status
+from ..solvers.path import Level, hard_levels, soft_levels
+from ..structures import SoftStructure
+from .base import check_n_atoms, check_number, with_fitted_scale
+from .classifier import SingleIndexClassifier
+from .cross_fit import spread_of, with_cross_fitted_link
+from .regressor import SingleIndexRegressor
+from .search import Cell, Scorekeeper, trace_cell, trace_folds
+
+RULES = ("best", "one_se")
+REFITS = ("all", "average")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where in the search the chosen model stands."""
+
+    cell: int
+    level: int
+    iteration: int
+
+
+class SearchMixin:
+    """Searches in place of solving once; everything else is the plain estimator."""
+
+    penalty = 0.0
+    shared_link = False
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Choose the settings on held-out rows, then learn w and g from all.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Used in fitting; scores are not weighted.
+        groups : array-like of shape (n_samples,), default=None
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        self
+        """
+        self._groups = groups
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            vars(self).pop("_groups", None)
+
+    def _solve_outputs(self, X, targets, weight):
+        self._check_search()
+        cells = self._cells(X.shape[1])
+        splitter = check_cv(self.cv, targets.y, classifier=is_classifier(self))
+        splits = list(splitter.split(X, targets.y, self._groups))
+        traced = trace_folds(self, X, targets.Y, weight, splits, cells, self.n_jobs)
+        keeper = Scorekeeper(self, X, targets, weight, splits, check_scoring(self, scoring=self.scoring))
+        rows = self._score_all(keeper, traced, cells)
+        chosen = rows[self._choose(rows)]
+        self._tell(cells, rows, chosen)
+        held_out = keeper.pooled(self._indices(traced, chosen["where"]))
+        return self._refit(X, targets.Y, weight, splits, cells, chosen["where"], held_out)
+
+    # ------------------------------------------------------------ the grid
+
+    def _cells(self, n_features):
+        structure = self._check_settings(n_features)["structure"]
+        n_available = structure.check((n_features,))
+        if self.n_atoms is None:
+            hard = hard_levels(n_available)
+        else:
+            counts = {check_n_atoms(k, n_available) for k in np.atleast_1d(np.asarray(self.n_atoms)).tolist()}
+            hard = [Level(n_atoms=k) for k in sorted(counts, reverse=True)]
+        paths = [tuple(hard)] if hard else []
+        if isinstance(structure, SoftStructure):
+            if self.penalties is None:
+                paths.append(tuple(soft_levels()))
+            elif len(self.penalties):
+                shares = sorted({check_number("penalties", p) for p in self.penalties}, reverse=True)
+                paths.append(tuple(Level(penalty=p) for p in shares))
+        return [
+            Cell(scale, check_number("alphas", alpha), path)
+            for scale in self.column_scales
+            for alpha in self.alphas
+            for path in paths
+        ]
+
+    def _check_search(self):
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {RULES}, got {self.rule!r}.")
+        if self.refit not in REFITS:
+            raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
+        if len(self.alphas) == 0 or len(self.column_scales) == 0:
+            raise ValueError("alphas and column_scales must name at least one value each.")
+
+    # ------------------------------------------------------------ scores
+
+    def _indices(self, traced, where):
+        return [fold[where.cell].index[where.level, where.iteration] for fold in traced]
+
+    def _score_all(self, keeper, traced, cells):
+        """Return one record per candidate: cell, level and iteration."""
+        rows = []
+        for i, cell in enumerate(cells):
+            if self.verbose:
+                print(
+                    f"[{type(self).__name__}] scoring path {i + 1}/{len(cells)}", file=sys.stderr, flush=True
+                )
+            for j, level in enumerate(cell.levels):
+                indices = None
+                for t in range(self.max_iter):
+                    before, indices = indices, self._indices(traced, Choice(i, j, t))
+                    # Where all folds have settled, further iterations are the same candidate.
+                    if before is not None and all(map(np.array_equal, before, indices)):
+                        break
+                    scores = keeper.score(indices)
+                    count = np.mean([fold[i].n_atoms[j, t] for fold in traced])
+                    rows.append(self._record(Choice(i, j, t), cell, level, scores, count))
+        return rows
+
+    @staticmethod
+    def _record(where, cell, level, scores, count):
+        return {
+            "where": where, "column_scale": cell.column_scale, "alpha": cell.alpha,
+            "n_atoms": level.n_atoms, "penalty": level.penalty, "iteration": where.iteration + 1,
+            "mean_n_atoms": count, "scores": np.array(scores), "mean_test_score": float(np.mean(scores)),
+            "std_test_score": float(np.std(scores)),
+        }  # fmt: skip
+
+    def _choose(self, rows):
+        """Return the number of the best candidate; of equals, or of those within one standard error, the
+        simplest: fewest atoms, then the strongest ridge, then the earliest iteration."""
+        means = np.array([row["mean_test_score"] for row in rows])
+        if not np.isfinite(means).any():
+            raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
+        best = int(np.nanargmax(means))
+        slack = 1e-12 * abs(means[best])
+        if self.rule == "one_se":
+            folds = rows[best]["scores"]
+            slack = np.std(folds, ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else slack
+        near = np.flatnonzero(means >= means[best] - slack)
+        return min(near, key=lambda i: (rows[i]["mean_n_atoms"], -rows[i]["alpha"], rows[i]["iteration"], i))
+
+    def _tell(self, cells, rows, chosen):
+        names = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
+        self.best_params_ = {name: chosen[name] for name in names}
+        self.best_score_ = chosen["mean_test_score"]
+        results = {
+            name: np.array([row[name] for row in rows], dtype=object if name == "n_atoms" else None)
+            for name in (*names, "mean_n_atoms", "mean_test_score", "std_test_score")
+        }
+        for k in range(len(chosen["scores"])):
+            results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows])
+        results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
+        self.cv_results_ = results
+
+    # ------------------------------------------------------------ the chosen model
+
+    def _refit(self, X, Y, weight, splits, cells, where, held_out):
+        cell = cells[where.cell]
+        levels, design = trace_cell(self, X, Y, weight, cell)
+        self.path_ = self._path_record(cell, levels, design)
+        fold_coefs = Parallel(n_jobs=self.n_jobs)(
+            delayed(fold_coef)(self, X, Y, weight, train, cell, where) for train, _ in splits
+        )
+        self.stability_ = np.mean([coef != 0 for coef in fold_coefs], axis=0)
+        if self.stability_.shape[1] == 1:
+            self.stability_ = self.stability_[:, 0]
+        steps = levels[where.level][: where.iteration + 1]
+        results = [chosen_result([step[k] for step in steps]) for k in range(Y.shape[1])]
+        if self.refit == "average":
+            design, results = averaged(X, fold_coefs, results)
+        fitter = self._link_fitter()
+        if not fitter.is_learned:
+            return results, design
+        link = with_cross_fitted_link if self.link_cv else _in_sample
+        return [link(r, Y[:, k], fitter, weight, held_out[:, k]) for k, r in enumerate(results)], design
+
+    @staticmethod
+    def _path_record(cell, levels, design):
+        coefs = np.array([
+            np.column_stack([design.in_units_of_X(one.coef) for one in iterations[-1]]) for iterations in levels
+        ])  # fmt: skip
+        return {
+            "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=object),
+            "penalty": np.array([level.penalty for level in cell.levels]),
+            "coefs": coefs[:, :, 0] if coefs.shape[2] == 1 else coefs,
+            "mse": [[float(np.mean([one.mse for one in step])) for step in its] for its in levels],
+        }
+
+
+def _in_sample(result, y, fitter, weight, held_out):
+    return with_fitted_scale(result, y, fitter, weight)
+
+
+def fold_coef(model, X, Y, weight, train, cell, where):
+    """Return the chosen candidate's coefficients on one fold, each output's index at unit spread."""
+    short = replace(cell, levels=cell.levels[: where.level + 1])
+    fold_weight = None if weight is None else weight[train]
+    levels, design = trace_cell(model, _safe_indexing(X, train), Y[train], fold_weight, short)
+    columns = []
+    for one in levels[where.level][where.iteration]:
+        sd = spread_of(one.index, fold_weight)[1]
+        columns.append(design.in_units_of_X(one.coef) / (sd if sd > 0 else 1.0))
+    return np.column_stack(columns)
+
+
+def chosen_result(iterates):
+    """Return the last of these iterates as a solver's result."""
+    last = iterates[-1]
+    history = {
+        name: np.array([getattr(one, name) for one in iterates], dtype=np.float64)
+        for name in ("objective", "mse", "n_atoms", "step_size", "change")
+    }
+    return SolverResult(
+        last.coef, last.index, last.link, len(iterates), len(iterates) - 1, Status.CHOSEN, history
+    )
+
+
+def averaged(X, fold_coefs, results):
+    """Return results with the mean of the folds' w, each at unit spread, in the units of X."""
+    coef = np.mean(fold_coefs, axis=0)
+    index = np.asarray(X @ coef)
+
+    class InUnitsOfX:
+        @staticmethod
+        def in_units_of_X(w):
+            return w
+
+    return InUnitsOfX(), [
+        replace(r, coef=coef[:, k], index=index[:, k]) for k, r in enumerate(results)
+    ]
+
+
+class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
+    """Single-index regression that chooses its own settings by cross-validation.
+
+    Parameters
+    ----------
+    n_atoms : sequence of int or None, default=None
+        Numbers of atoms to try. None means the paper's fractions of the atoms there are, d/4 to d/1024, all,
+        half, and small counts. An empty sequence leaves hard thresholding out.
+    structure : object, default=None
+        What w may look like; None means `Sparse()`.
+    alphas : sequence of float, default=(0.1, 1.0, 10.0)
+        Ridge penalties to try.
+    penalties : sequence of float or None, default=None
+        Soft thresholding levels to try, shares from 0 to 1; None means eight of them, where the structure has
+        soft thresholding. An empty sequence leaves it out.
+    column_scales : sequence of float or None, default=(0.5,)
+        Column scales to try.
+    cv : int, splitter or iterable, default=5
+        How to split; groups are passed to `fit`.
+    scoring : str, callable or None, default="neg_mean_squared_error" ("neg_brier_score" for the classifier)
+        Any scorer of scikit-learn; None is the estimator's own `score`.
+    rule : {"best", "one_se"}, default="best"
+        Take the best mean score, or the simplest candidate within one standard error of it.
+    refit : {"all", "average"}, default="all"
+        Learn w once more from all rows, or average the folds' w, each at unit spread of its index: steadier
+        where there are few rows, at the price of more features.
+    link_cv : bool, default=True
+        Fit the final link to the held-out indices of the search instead of those of the training rows.
+    lipschitz, link, tol
+        As in :class:`SingleIndexRegressor`.
+    max_iter : int, default=3
+        Iterations on each level of a path. Every one of them is a candidate.
+    n_jobs : int, default=None
+        Folds that run side by side; the result is the same.
+    verbose : int, default=0
+        Above 0, one line per path on standard error.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        column_scale, alpha, n_atoms, penalty and iteration of the chosen candidate.
+    best_score_ : float
+        Its mean held-out score.
+    cv_results_ : dict of arrays
+        One entry per candidate; goes into a data frame as it is.
+    path_ : dict
+        The chosen path on all rows: n_atoms, penalty, coefs and mse of every iterate, by level.
+    stability_ : array of shape (n_features,) or (n_features, n_outputs)
+        In which share of the folds each feature was used.
+    coef_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+        As in :class:`SingleIndexRegressor`.
+
+    Examples
+    --------
+    >>> from singleindex import SingleIndexRegressorCV
+    >>> from singleindex.datasets import make_single_index
+    >>> X, y, w, g = make_single_index(
+    ...     200, 500, n_atoms=5, link="clipped", noise="gaussian", random_state=0)
+    >>> model = SingleIndexRegressorCV(n_atoms=[2, 5, 10], penalties=[], alphas=[0.1]).fit(X, y)
+    >>> model.best_params_["n_atoms"]
+    5
+    """
+
+    def __init__(
+        self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
+        column_scales=(0.5,), cv=5, scoring="neg_mean_squared_error", rule="best", refit="all",
+        link_cv=True, lipschitz=1.0, link="learned", max_iter=3, tol=1e-2, n_jobs=None, verbose=0,
+    ):  # fmt: skip
+        set_search_parameters(self, locals())
+
+
+class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
+    __doc__ = SingleIndexRegressorCV.__doc__
+
+    def __init__(
+        self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
+        column_scales=(0.5,), cv=5, scoring="neg_brier_score", rule="best", refit="all", link_cv=True,
+        lipschitz=1.0, link="learned", max_iter=3, tol=1e-2, class_weight=None, n_jobs=None, verbose=0,
+    ):  # fmt: skip
+        set_search_parameters(self, locals())
+
+
+def set_search_parameters(estimator, values):
+    for name, value in values.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)

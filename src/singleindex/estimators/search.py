@@ -1,0 +1,199 @@
+"""The search behind the CV estimators: warm paths on every fold, every iterate scored on held-out rows."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import rankdata
+from sklearn.utils import _safe_indexing
+from sklearn.utils.extmath import safe_sparse_dot
+
+from ..solvers.path import solve_path
+from .classifier import CERTAIN
+from .cross_fit import length_for_link, spread_of
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One path of the search: a column scale, a ridge, and the levels along it."""
+
+    column_scale: float | None
+    alpha: float
+    levels: tuple
+
+
+@dataclass
+class FoldPath:
+    """What one fold says of one cell: for each level and iteration, the held-out index and the atoms."""
+
+    index: np.ndarray  # (n_levels, max_iter, n_test, n_outputs)
+    n_atoms: np.ndarray  # (n_levels, max_iter)
+
+
+def trace_cell(model, X, Y, weight, cell):
+    """Return, for each level, the iterates of all outputs, padded with the last one; and the design."""
+    settings = model._check_settings(X.shape[1])
+    for name in ("n_atoms", "penalty"):
+        settings.pop(name)
+    settings["alpha"] = cell.alpha
+    design, settings["structure"] = model._design(X, weight, settings["structure"], cell.column_scale)
+    joint, settings = model._joint_settings(settings, Y.shape[1])
+    targets = [Y] if joint else [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
+    levels = [[[] for _ in targets] for _ in cell.levels]
+    for k, y in enumerate(targets):
+
+        def keep(level, iterate, k=k):
+            levels[level][k].append(iterate)
+
+        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+        list(solve_path(design, y, cell.levels, on_iteration=keep, sample_weight=weight, **settings))
+    return [by_iteration(outputs, model.max_iter) for outputs in levels], design
+
+
+def by_iteration(outputs, max_iter):
+    """Turn a list of iterates per output into a list of iterates of all outputs per iteration."""
+    return [
+        [one for iterates in outputs for one in iterates[min(t, len(iterates) - 1)].by_output()]
+        for t in range(max_iter)
+    ]
+
+
+def trace_fold(model, X, Y, weight, train, test, cells):
+    """Return a FoldPath per cell."""
+    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+    fold_weight = None if weight is None else weight[train]
+    traced = []
+    for cell in cells:
+        levels, design = trace_cell(model, X_train, Y[train], fold_weight, cell)
+        index = np.empty((len(levels), model.max_iter, len(test), Y.shape[1]), dtype=np.float32)
+        n_atoms = np.empty((len(levels), model.max_iter))
+        for i, iterations in enumerate(levels):
+            last = None
+            for t, iterates in enumerate(iterations):
+                same = last is not None and all(a.coef is b.coef for a, b in zip(iterates, last, strict=True))
+                if same:
+                    index[i, t], n_atoms[i, t] = index[i, t - 1], n_atoms[i, t - 1]
+                else:
+                    index[i, t] = held_out_index(iterates, design, X_test, fold_weight)
+                    n_atoms[i, t] = np.mean([one.n_atoms for one in iterates])
+                last = iterates
+        traced.append(FoldPath(index, n_atoms))
+    return traced
+
+
+def held_out_index(iterates, design, X_test, weight):
+    """Return the index of held-out rows: in units of its spread over the training rows, or, for a known
+    link, as that link takes it."""
+    coef = np.column_stack([design.in_units_of_X(one.coef) for one in iterates])
+    index = safe_sparse_dot(X_test, coef, dense_output=True)
+    for k, one in enumerate(iterates):
+        if hasattr(one.link, "offset"):
+            index[:, k] += one.link.offset
+        else:
+            mean, sd = spread_of(one.index, weight)
+            index[:, k] = (index[:, k] - mean) / sd if sd > 0 else 0.0
+    return index
+
+
+def trace_folds(model, X, Y, weight, splits, cells, n_jobs):
+    return Parallel(n_jobs=n_jobs)(
+        delayed(trace_fold)(model, X, Y, weight, train, test, cells) for train, test in splits
+    )
+
+
+def brier(fitted, index, y):
+    return -float(np.mean((np.clip(fitted, CERTAIN, 1 - CERTAIN) - y) ** 2))
+
+
+def log_likelihood(fitted, index, y):
+    p = np.clip(fitted, CERTAIN, 1 - CERTAIN)
+    return float(np.mean(np.where(y > 0.5, np.log(p), np.log1p(-p))))
+
+
+def auc(fitted, index, y):
+    positive = y > 0.5
+    n_positive = np.count_nonzero(positive)
+    n_pairs = n_positive * (len(y) - n_positive)
+    if n_pairs == 0:
+        return np.nan
+    return float((rankdata(index)[positive].sum() - n_positive * (n_positive + 1) / 2) / n_pairs)
+
+
+def minus_squared_error(fitted, index, y):
+    return -float(np.mean((fitted - y) ** 2))
+
+
+QUICK_SCORES = {
+    "neg_brier_score": brier,
+    "neg_log_loss": log_likelihood,
+    "roc_auc": auc,
+    "neg_mean_squared_error": minus_squared_error,
+}
+
+
+class Scorekeeper:
+    """Scores held-out indices, through one link per output fitted to all of them together."""
+
+    def __init__(self, model, X, targets, weight, splits, scorer):
+        self.model, self.weight, self.splits, self.scorer = model, weight, splits, scorer
+        self.Y, self.unit = targets.Y, targets.unit
+        self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
+        self.fitter = model._link_fitter()
+        # scikit-learn's scorers check their input anew each time; these few give the same numbers at once.
+        quick = QUICK_SCORES.get(model.scoring) if isinstance(model.scoring, str) else None
+        self.quick = quick if targets.Y.shape[1] == 1 else None
+
+    def pooled(self, indices):
+        """Return the held-out index of every row, the mean over folds where there are several."""
+        total, count = np.zeros(self.Y.shape), np.zeros(len(self.Y))
+        for (_, test), index in zip(self.splits, indices, strict=True):
+            np.add.at(total, test, index)
+            np.add.at(count, test, 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return total / count[:, None]
+
+    def score(self, indices):
+        """Return the score of each fold."""
+        pooled = self.pooled(indices)
+        if self.quick is not None:
+            return self._score_quickly(pooled, indices)
+        links, factors = zip(*(self._fit_link(pooled[:, k], k) for k in range(self.Y.shape[1])), strict=True)
+        scores = []
+        for (X_test, y_test), index in zip(self.parts, indices, strict=True):
+            frozen = self._frozen(links, index * np.array(factors) * self.unit)
+            scores.append(self.scorer(frozen, X_test, y_test))
+        return scores
+
+    def _score_quickly(self, pooled, indices):
+        link, factor = self._fit_link(pooled[:, 0], 0)
+        unit = self.unit[0]
+        return [
+            self.quick(unit * link(factor * index[:, 0]), index[:, 0], unit * self.Y[test, 0])
+            for (_, test), index in zip(self.splits, indices, strict=True)
+        ]
+
+    def _fit_link(self, held_out, k):
+        seen = np.isfinite(held_out)
+        held_out, y = np.ascontiguousarray(held_out[seen]), np.ascontiguousarray(self.Y[seen, k])
+        weight = None if self.weight is None else self.weight[seen]
+        if not self.fitter.is_learned:
+            link, _ = self.fitter.fit(held_out, y, weight)
+            return link.shift(link.offset), 1.0
+        factor = length_for_link(held_out, y, self.fitter, weight, precision=0.05)
+        return self.fitter.fit(factor * held_out, y, weight)[0], factor
+
+    def _frozen(self, links, index):
+        """Return a model whose index is known already, for scorers that ask it to predict."""
+        frozen = copy.copy(self.model)
+        d = self.model.n_features_in_
+        links = [link if u == 1 else link.rescale(u) for link, u in zip(links, self.unit, strict=True)]
+        records = [SimpleNamespace(coef=np.zeros(d), link=link) for link in links]
+        identity = SimpleNamespace(in_units_of_X=lambda w: w)
+        vars(frozen).update(self.model._attributes(records, identity, np.float64))
+        known = index[:, 0] if index.shape[1] == 1 else index
+        frozen.index = lambda X: known
+        return frozen

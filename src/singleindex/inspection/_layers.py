@@ -1,0 +1,168 @@
+"""What the plots share: which outputs there are, the axes, and the layers drawn on them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+FloatArray = NDArray[np.float64]
+
+# Okabe & Ito: told apart with every kind of colour vision, and in grey.
+_PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_POSITIVE, _NEGATIVE = _PALETTE[:2]
+_GREY = "0.45"
+
+_MIN_PER_BIN = 5
+_LEGEND_COLUMNS = 3
+_STRIP = 0.13  # share of the height that the histogram of the index takes
+_Z95 = 1.959963984540054
+
+
+class _Output(NamedTuple):
+    """One output of a model: its position, what it is called, its link."""
+
+    number: int
+    name: str
+    link: Any
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def _outputs(model) -> list[_Output]:
+    check_is_fitted(model)
+    if not hasattr(model, "link_"):
+        raise TypeError(
+            f"{type(model).__name__} has no link to plot; pass a fitted single-index model, "
+            "such as SingleIndexRegressor."
+        )
+    links = model.link_ if isinstance(model.link_, list) else [model.link_]
+    classes = _classes(model, len(links))
+    names = [f"output {k}" for k in range(len(links))]
+    if classes is not None:
+        names = [_shorten(f"class {label}", 24).replace("$", r"\$") for label in classes]
+    return [_Output(k, name, links[k]) for k, name in enumerate(names)]
+
+
+def _classes(model, n_outputs: int) -> list[Any] | None:
+    """Return the class that each output stands for, None for a regressor."""
+    if not is_classifier(model):
+        return None
+    classes: list[Any] = model.classes_.tolist()
+    return classes[1:] if n_outputs == 1 else classes
+
+
+def _choose(model, outputs: list[_Output], wanted) -> list[_Output]:
+    if wanted is None:
+        return outputs
+    known = _classes(model, len(outputs)) or list(range(len(outputs)))
+    if wanted not in known:
+        raise ValueError(f"output must be one of {known}, or None for all, got {wanted!r}.")
+    return [outputs[known.index(wanted)]]
+
+
+def _feature_names(model, feature_names, n_features: int) -> list[str]:
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+    names = [_shorten(str(name), 48) for name in feature_names]
+    if len(names) != n_features:
+        raise ValueError(f"feature_names must have {n_features} names, got {len(names)}.")
+    return names
+
+
+def _shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+# ---------------------------------------------------------------- axes
+
+
+def _new_axes(size: tuple[float, float]):
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'Plots need matplotlib; install it with: pip install "singleindex[plot]"'
+        ) from error
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _colours(n: int) -> list[Any]:
+    if n <= len(_PALETTE):
+        return list(_PALETTE[:n])
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis"](np.linspace(0, 0.95, n)))
+
+
+def _draw_legend(ax, handles=None, beside: bool = True) -> None:
+    """Put the legend where no data can be: above the axes or, if it is long, beside them."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": _LEGEND_COLUMNS}
+    if beside and len(handles) > _LEGEND_COLUMNS:
+        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+    ax.legend(handles=handles, frameon=False, borderaxespad=0.2, columnspacing=1.5, **place)
+
+
+def _set_note(ax, text: str, pad: float = 6.0) -> None:
+    ax.set_title(text, loc="left", fontsize="medium", pad=pad)
+
+
+# ---------------------------------------------------------------- layers
+
+
+def _bin_means(index, target, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean index and the mean target of every bin, and the intervals of the latter."""
+    n_bins = min(bins, max(1, len(index) // _MIN_PER_BIN))
+    inner = np.quantile(index, np.linspace(0, 1, n_bins + 1)[1:-1])
+    number = np.searchsorted(inner, index, side="right")
+    binary = _is_binary(target)
+    found = [
+        (
+            index[number == b].mean(),
+            target[number == b].mean(),
+            _interval(target[number == b], binary),
+        )
+        for b in np.unique(number)
+    ]
+    places, means, intervals = zip(*found, strict=True)
+    return np.array(places), np.array(means), np.array(intervals).T
+
+
+def _draw_means(ax, index, target, bins: int) -> None:
+    places, means, (low, high) = _bin_means(index, target, bins)
+    ax.errorbar(
+        places, means, yerr=[means - low, high - means], fmt="o", color=_PALETTE[1], markersize=4,
+        elinewidth=1, markeredgecolor="white", markeredgewidth=0.6, zorder=5,
+        label="bin means, 95 % interval",
+    )  # fmt: skip
+
+
+def _interval(y: FloatArray, binary: bool) -> tuple[float, float]:
+    """Return the 95 % interval of the mean."""
+    n, mean = len(y), float(y.mean())
+    if not binary:
+        half = _Z95 * float(y.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+        return mean - half, mean + half
+    shrink = 1 + _Z95**2 / n
+    centre = (mean + _Z95**2 / (2 * n)) / shrink
+    half = _Z95 / shrink * np.sqrt(mean * (1 - mean) / n + (_Z95 / (2 * n)) ** 2)
+    # Rounding must not put the mean outside.
+    return min(centre - half, mean), max(centre + half, mean)
+
+
+def _is_binary(y: FloatArray) -> bool:
+    return bool(np.isin(y, (0.0, 1.0)).all())
+
+
+def _draw_histogram(ax, index) -> None:
+    """Draw the distribution of the index as a strip along the bottom, below all other layers."""
+    counts, edges = np.histogram(index, bins=min(40, max(5, int(np.sqrt(len(index))))))
+    heights = _STRIP * 0.85 * counts / counts.max()
+    ax.stairs(heights, edges, fill=True, color="0.8", transform=ax.get_xaxis_transform(), zorder=0.4)
+    low, high = ax.get_ylim()
+    ax.set_ylim(low - _STRIP / (1 - _STRIP) * (high - low), high)
