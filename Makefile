@@ -10,7 +10,6 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .PHONY: demo test lint dev bench clean
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m pip --version >/dev/null
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-test

@@ -9,6 +9,7 @@ from .estimators import (
     Slisotron,
     load,
     save,
+    single_index_path,
 )
 from .link import lipschitz_isotonic_regression
 
@@ -24,4 +25,5 @@ __all__ = [
     "lipschitz_isotonic_regression",
     "load",
     "save",
+    "single_index_path",
 ]

@@ -11,6 +11,7 @@ from singleindex import (
     SingleIndexRegressor,
     Slisotron,
 )
+from singleindex.structures import Sparse
 
 N, D = 40, 6
 RNG = np.random.default_rng(0)
@@ -353,3 +354,50 @@ def test_duplicated_columns_and_rows(model):
     fitted = clone(model).fit(np.tile(X, (2, 2)), np.tile(Y, 2))
     assert np.isfinite(fitted.coef_).all()
     assert fitted.score(np.tile(X, (2, 2)), np.tile(Y, 2)) > (0.8 if is_classifier(model) else 0.3)
+
+
+@pytest.mark.parametrize("structure", [Sparse, "sparse", 3, object()], ids=repr)
+def test_structure_of_wrong_kind(structure):
+    with pytest.raises(ValueError, match="project, count_atoms and check"):
+        SingleIndexRegressor(structure=structure).fit(X, Y)
+
+
+def test_structure_whose_check_tells_nothing():
+    class Silent(Sparse):
+        def check(self, shape):
+            return None
+
+    with pytest.raises(ValueError, match="number of atoms"):
+        SingleIndexRegressor(3, structure=Silent()).fit(X, Y)
+
+
+@pytest.mark.parametrize("link", [np.log, np.sqrt, np.negative, np.abs, lambda index: 0.0], ids=repr)
+def test_functions_that_are_no_links(link):
+    with pytest.raises(ValueError, match="link function"):
+        SingleIndexRegressor(link=link).fit(X, Y)
+
+
+@pytest.mark.parametrize(("weights", "words"), [({0: 0, 1: 2}, "only one class"), ({0: -1, 1: 2}, "egative"),
+                                               ({0: np.nan, 1: 2}, "NaN")])  # fmt: skip
+def test_class_weights_are_checked_as_sample_weights_are(weights, words):
+    with pytest.raises(ValueError, match=words):
+        SingleIndexClassifier(class_weight=weights).fit(X, Y)
+
+
+def test_probabilities_of_several_classes_are_numbers_for_every_link():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((60, 10))
+    labels = np.digitize(Z @ rng.standard_normal(10), [-1, 1])
+    for link in ("learned", "identity", "tanh", "logistic"):
+        p = (
+            SingleIndexClassifier(1, link=link)
+            .fit(Z, labels)
+            .predict_proba(5 * rng.standard_normal((200, 10)))
+        )
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        assert (p >= 0).all()
+
+
+def test_columns_scaled_out_of_range():
+    with pytest.raises(ValueError, match="column_scale"):
+        SingleIndexRegressor(column_scale=500.0).fit(X * np.geomspace(1, 1e-3, X.shape[1]), Y)

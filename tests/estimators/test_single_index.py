@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from singleindex import SingleIndexClassifier, SingleIndexRegressor, Slisotron
 from singleindex.datasets import make_single_index
 from singleindex.solvers import Status
-from singleindex.structures import Sparse
+from singleindex.structures import RowSparse, Sparse
 
 try:
     from sklearn.callback import ProgressBar
@@ -635,3 +635,33 @@ def test_slisotron_learns_in_low_dimension():
     data = make_single_index(600, 5, n_atoms=5, link="logistic", noise="gaussian", random_state=0)
     model = Slisotron(max_iter=300).fit(data.X, data.y)
     assert cosine(model.coef_, data.coef) > 0.95
+
+
+def test_a_scoring_monitor_sees_models_in_the_units_of_y():
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
+    data = make_single_index(100, 20, n_atoms=3, noise="gaussian", random_state=0)
+    for model, y, scoring in (
+        (SingleIndexRegressor(3), 1000 * data.y, "r2"),
+        (SingleIndexClassifier(3), (data.y > 0.5).astype(int), "accuracy"),
+        (Slisotron(max_iter=4), data.y, "r2"),
+    ):
+        monitor = callback.ScoringMonitor(scoring=scoring)
+        model.set_callbacks(monitor).fit(data.X, y)
+        assert not [name for name in vars(model) if name.startswith("_") and name != "_skl_callbacks"]
+        assert model.score(data.X, y) > 0.1
+
+
+def test_outputs_fitted_together_have_one_history():
+    data = make_single_index(
+        80, 12, structure="rows", n_outputs=3, n_atoms=3, noise="gaussian", random_state=0
+    )
+    joint = SingleIndexRegressor(3, structure=RowSparse()).fit(data.X, data.y)
+    apart = SingleIndexRegressor(3).fit(data.X, data.y)
+    assert isinstance(joint.history_, dict)
+    assert len(apart.history_) == len(apart.status_) == 3
+
+
+def test_a_shared_link_means_nothing_for_one_output():
+    data = make_single_index(80, 12, n_atoms=3, noise="gaussian", random_state=0)
+    plain, shared = (SingleIndexRegressor(3, shared_link=s).fit(data.X, data.y) for s in (False, True))
+    np.testing.assert_array_equal(plain.coef_, shared.coef_)

@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
+from singleindex.datasets import make_single_index
 from singleindex.estimators import (
     LipschitzIsotonicRegression,
     SingleIndexClassifier,
@@ -19,6 +20,7 @@ from singleindex.estimators import (
 )
 from singleindex.inspection import plot_coefficients, plot_convergence, plot_link
 from singleindex.inspection._plots import _interval
+from singleindex.structures import RowSparse
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 6))
@@ -297,3 +299,11 @@ def test_scale_is_logarithmic_where_it_helps(ax):
     assert (ax.get_yscale(), twin.get_yscale()) == ("log", "linear")
     model.history_["objective"][2] = 0.0
     assert plot_convergence(model, ax=Figure().subplots()).get_yscale() == "linear"
+
+
+def test_link_of_several_labels():
+    data = make_single_index(80, 12, structure="rows", n_outputs=3, n_atoms=3, random_state=0)
+    model = SingleIndexClassifier(3, structure=RowSparse()).fit(data.X, data.y)
+    ax = plot_link(model, data.X, data.y)
+    assert any("label 1" in text.get_text() for text in ax.get_legend().get_texts())
+    plt.close(ax.figure)

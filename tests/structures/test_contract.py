@@ -300,3 +300,14 @@ def test_norm_is_a_norm(case, data):
     # The dual norm bounds the inner product.
     if not getattr(case.structure, "positive", False):
         assert abs(np.vdot(a, b)) <= case.structure.dual_norm(a) * norm(b) * (1 + 1e-9) + 1e-300
+
+
+# ---------------------------------------------------------------- what is public
+
+
+def test_plumbing_is_importable_but_not_public():
+    import singleindex.structures as package
+    from singleindex.structures.each_output import EachOutput
+
+    assert package.EachOutput is EachOutput
+    assert "EachOutput" not in package.__all__

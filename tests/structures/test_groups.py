@@ -1,5 +1,6 @@
 """What is particular to groups: how they are given, ranked, overlapped, and refused."""
 
+import io
 import itertools
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from singleindex import SingleIndexClassifier, SingleIndexRegressor
 from singleindex.datasets import make_single_index
+from singleindex.estimators.persistence import load, save
 from singleindex.structures import GroupSparse, Sparse
 
 W = np.array([1.0, -2.0, 0.5, 0.1, 3.0, -0.2])
@@ -123,3 +125,139 @@ def test_true_groups_are_found_with_fewer_rows_than_features():
         true, chosen = (set(np.asarray(data.groups)[w != 0]) for w in (data.coef, model.coef_))
         found.append(len(true & chosen) / 5)
     assert np.mean(found) >= 0.8
+
+
+# ---------------------------------------------------------------- how groups are given
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [{0, 3}, {1}, {5, 2, 4}],
+        [pd.Index([0, 3]), pd.Index([1]), pd.Series([2, 4, 5])],
+        ([0, 3], range(1, 2), np.array([2, 4, 5])),
+        ((k for k in group) for group in ([0, 3], [1], [2, 4, 5])),
+        {frozenset([0, 3]), frozenset([1]), frozenset([5, 2, 4])},
+        pd.Series([[0, 3], [1], [2, 4, 5]]),
+        pd.Series(list("abcacc")),
+        pd.Index(list("abcacc")),
+        pd.Categorical(list("abcacc")),
+        np.array([0, 1, 2, 0, 2, 2], dtype=object),
+    ],
+    ids=lambda groups: type(groups).__name__,
+)
+def test_any_collection_of_collections_is_a_list_of_groups(groups):
+    structure, expected = GroupSparse(groups), GroupSparse([[0, 3], [1], [2, 4, 5]])
+    assert structure.check((6,)) == structure.check((6,)) == 3
+    for k in range(4):
+        np.testing.assert_array_equal(structure.project(W, k), expected.project(W, k))
+
+
+def test_rows_of_an_array_are_groups():
+    structure = GroupSparse(np.arange(6).reshape(2, 3))
+    assert structure.check((6,)) == 2
+    np.testing.assert_array_equal(structure.project(W, 1), [0, 0, 0, *W[3:]])
+
+
+@pytest.mark.parametrize(
+    "as_group", [lambda c: c, set, tuple, list, np.array, iter], ids=lambda f: f.__name__
+)
+def test_columns_of_a_data_frame_are_groups_by_name(as_group):
+    data = make_single_index(80, 6, n_atoms=2, noise="gaussian", random_state=0)
+    frame = pd.DataFrame(data.X, columns=list("abcdef"))
+    named = GroupSparse([as_group(frame.columns[:2]), as_group(frame.columns[2:])])
+    by_name = SingleIndexRegressor(1, structure=named).fit(frame, data.y)
+    by_number = SingleIndexRegressor(1, structure=GroupSparse([[0, 1], range(2, 6)])).fit(data.X, data.y)
+    np.testing.assert_allclose(by_name.coef_, by_number.coef_, rtol=1e-12)
+    # Kept as lists, so that the model can be saved.
+    file = io.BytesIO()
+    save(by_name, file)
+    again = load(io.BytesIO(file.getvalue()))
+    np.testing.assert_array_equal(again.fit(frame, data.y).coef_, by_name.coef_)
+
+
+NA = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        (None, "one list of columns per group.*got None"),
+        (3, "one list of columns per group.*got 3"),
+        ("abcacc", "one list of columns per group"),
+        (np.array(3), "one list of columns per group"),
+        ({"first": [0, 1, 2], "second": [3, 4, 5]}, r"list\(groups.values\(\)\)"),
+        ([[0, 1, 2], None, [3, 4, 5]], r"groups\[1\] is None.*leave out"),
+        ([[0, 1, 2], 3, 4, 5], r"groups\[1\] is 3.*as a list"),
+        ([[[0, 1]], [2, 3, 4, 5]], "flat list"),
+        (["a", None, "a", "b", "b", None], r"no label for feature 1 \(2 such features\)"),
+        (["a", "a", "a", "b", "b", NA], "no label for feature 5"),
+        ([0, 0, NA, 1, 1, 1], "no label for feature 2"),
+        (np.array([0, 0, NA, 1, 1, 1]), "no label for feature 2"),
+        (pd.Series(["a", "a", "b", pd.NA, "b", "b"]), "no label for feature 3"),
+        (np.array(["a", "a", 1, 1, 1, 1], dtype=object), "cannot be sorted together"),
+        (pd.DataFrame({"a": [0, 0], "b": [1, 1]}), "one label per feature"),
+        ([[0, 1, 2], [3, 4, None]], "integer"),
+        ([[0, 1, 2], [3, 4, NA]], "integer"),
+        ([], "one per feature"),
+    ],
+)
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_what_are_no_groups_is_refused_with_the_fix(groups, words, overlapping):
+    structure = GroupSparse(groups, overlapping=overlapping)
+    with pytest.raises(ValueError, match=words):
+        structure.check((6,))
+    with pytest.raises(ValueError, match=words):
+        structure.resolve(None).check((6,))
+
+
+def test_names_and_positions_do_not_mix():
+    with pytest.raises(ValueError, match="does not have: 1"):
+        GroupSparse([["a", 1], ["b"]]).resolve(["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"does not have: \['c'\]"):
+        GroupSparse([["a", ["c"]], ["b"]]).resolve(["a", "b", "c"])
+
+
+@pytest.mark.parametrize("n_inner", ["a", 1.5, True, 0, -1, [1], NA])
+def test_n_inner_is_a_count(n_inner):
+    with pytest.raises(ValueError, match="n_inner must be an integer of at least 1, or None"):
+        GroupSparse([0, 0, 1], n_inner=n_inner).check((3,))
+    assert GroupSparse([0, 0, 1], n_inner=np.int64(1)).check((3,)) == 2
+
+
+@pytest.mark.parametrize("wrong", [NA, np.inf, 0.0, -1.0])
+def test_weights_are_positive_and_finite(wrong):
+    with pytest.raises(ValueError, match=f"positive finite numbers, got {wrong} for group 1"):
+        GroupSparse([0, 0, 1], weights=[1.0, wrong]).check((3,))
+
+
+@pytest.mark.parametrize("weights", [["a", "b"], {"a": 1}, 1.0, [[1.0, 2.0]]])
+def test_weights_are_one_number_per_group(weights):
+    with pytest.raises(ValueError, match="2 positive finite numbers, one per group"):
+        GroupSparse([0, 0, 1], weights=weights).check((3,))
+
+
+@pytest.mark.parametrize("groups", [[[0, 1, 2], [2, 3, 4, 5]], list("aabbcc")])
+def test_overlapping_groups_are_not_projected_directly(groups):
+    structure = GroupSparse(groups, overlapping=True)
+    assert structure.check((6,)) == len(set(structure.latent(6)[1].groups))
+    calls = [
+        lambda: structure.project(W, 1),
+        lambda: structure.project(W, None),
+        lambda: structure.shrink(W, 0.1),
+        lambda: structure.norm(W),
+        lambda: structure.dual_norm(W),
+        lambda: structure.count_atoms(W),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="through an estimator, or `latent`"):
+            call()
+
+
+def test_latent_groups_are_projected():
+    columns, latent = GroupSparse([[0, 1, 2], {5, 2, 4, 3}], overlapping=True).latent(6)
+    np.testing.assert_array_equal(columns, [0, 1, 2, 2, 3, 4, 5])
+    w = W[columns]
+    np.testing.assert_array_equal(latent.project(w, 1), [0, 0, 0, *w[3:]])
+    assert latent.count_atoms(latent.shrink(w, 0.1)) == 2
+    assert latent.norm(w) == pytest.approx(np.linalg.norm(w[:3]) + np.linalg.norm(w[3:]))

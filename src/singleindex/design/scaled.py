@@ -55,5 +55,6 @@ def column_scale(variance: FloatArray, power: float) -> FloatArray:
     scale = np.zeros_like(sd)
     if used.any():
         typical = np.sqrt(np.mean(variance[used]))
-        scale[used] = 1 / (typical * (sd[used] / typical) ** power)
+        with np.errstate(all="ignore"):  # what is too large or too small is for the caller to see
+            scale[used] = 1 / (typical * (sd[used] / typical) ** power)
     return scale

@@ -3,6 +3,7 @@
 from .classifier import SingleIndexClassifier
 from .cv import SingleIndexClassifierCV, SingleIndexRegressorCV
 from .isotonic import LipschitzIsotonicRegression
+from .path import SingleIndexPath, single_index_path
 from .persistence import load, save
 from .regressor import SingleIndexRegressor
 from .slisotron import Slisotron
@@ -11,9 +12,11 @@ __all__ = [
     "LipschitzIsotonicRegression",
     "SingleIndexClassifier",
     "SingleIndexClassifierCV",
+    "SingleIndexPath",
     "SingleIndexRegressor",
     "SingleIndexRegressorCV",
     "Slisotron",
     "load",
     "save",
+    "single_index_path",
 ]

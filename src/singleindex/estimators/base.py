@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..design import ExpandedDesign, ScaledDesign, as_design, column_scale
 from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, SharedLink
-from ..link.lpav import check_lipschitz
 from ..solvers import fit_scale, solve_csi
 from ..structures import EachOutput, SoftStructure, Sparse
+from .checks import (
+    check_atoms_available,
+    check_count,
+    check_n_atoms,
+    check_number,
+    check_slope,
+    check_structure,
+)
+from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
 from .progress import CallbackSupportMixin, Progress
+from .summary import summarise
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         column_scale=0.5,
         link="learned",
         shared_link=False,
+        link_cv=None,
         max_iter=100,
         tol=1e-2,
         verbose=0,
@@ -54,6 +65,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self.column_scale = column_scale
         self.link = link
         self.shared_link = shared_link
+        self.link_cv = link_cv
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
@@ -62,26 +74,57 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     def _solve_outputs(self, X, targets, weight):
         """Return one solver result per output, and the design that tells the units of X."""
-        Y = targets.Y
+        if self.link_cv is not None and self.shared_link:
+            raise ValueError("link_cv and shared_link=True do not go together; leave one of them out.")
+        results, design = self._solve(X, targets.Y, weight, targets)
+        if not self._link_fitter().is_learned or (self.shared_link and len(results) > 1):
+            return results, design
+        held_out = None if self.link_cv is None else self._held_out_index(X, targets, weight)
+        return self._with_final_links(results, targets.Y, weight, held_out), design
+
+    def _with_final_links(self, results, Y, weight, held_out):
+        """Give w the length that its link needs, by the training rows or by rows that were held out."""
+        fitter = self._link_fitter()
+        if held_out is None:
+            return [with_fitted_scale(r, Y[:, k], fitter, weight) for k, r in enumerate(results)]
+        results = [
+            with_cross_fitted_link(r, Y[:, k], fitter, weight, held_out[:, k]) for k, r in enumerate(results)
+        ]
+        for k, result in enumerate(results):
+            warn_if_not_identified(result.link, Y[:, k])
+        return results
+
+    def _held_out_index(self, X, targets, weight):
+        """Return the index of each row under a w learned without it, in units of its spread."""
+        held_out = np.full(targets.Y.shape, np.nan)
+        splitter = check_cv(self.link_cv, targets.y, classifier=is_classifier(self))
+        for train, test in splitter.split(X, targets.y):
+            fold_weight = None if weight is None else weight[train]
+            results, design = self._solve(_safe_indexing(X, train), targets.Y[train], fold_weight)
+            held_out[test] = held_out_index(results, design, _safe_indexing(X, test), fold_weight)
+        return held_out
+
+    def _solve(self, X, Y, weight, told=None):
+        """Return one solver result per output, and the design; callbacks are told of these targets."""
         settings = self._check_settings(X.shape[1])
         if self.column_scale is not None:
             check_number("column_scale", self.column_scale)
         design, settings["structure"] = self._design(X, weight, settings["structure"], self.column_scale)
         joint, settings = self._joint_settings(settings, Y.shape[1])
         solve = self._solve_jointly if joint else self._solve_each
-        n_fits = 1 if joint else Y.shape[1]
-        progress = Progress(self, X, Y, n_fits, lambda i: self._attributes(i, design, X.dtype))
-        results = solve(design, Y, weight, settings, progress)
-        if self.link == "learned" and not self.shared_link:
-            fitter = self._link_fitter()
-            results = [with_fitted_scale(r, Y[:, k], fitter, weight) for k, r in enumerate(results)]
-        progress.end()
-        return results, design
+        progress = None
+        if told is not None:
+            progress = self._progress = Progress(
+                self, X, told.y, told.unit, 1 if joint else Y.shape[1],
+                lambda records: self._attributes(records, design, X.dtype),
+            )  # fmt: skip
+        return solve(design, Y, weight, settings, progress), design
 
     def _solve_each(self, design, Y, weight, settings, progress):
         results = []
         for k in range(Y.shape[1]):
-            progress.fit_number = k
+            if progress is not None:
+                progress.fit_number = k
             y = np.ascontiguousarray(Y[:, k])
             results.append(solve_csi(design, y, **settings, sample_weight=weight, on_iteration=progress))
         return results
@@ -116,15 +159,19 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         else:
             keeps = getattr(structure, "keeps_scaling", True)
             scale = column_scale(variance, power if keeps else 0.0)
+            if not np.isfinite(scale).all():
+                raise ValueError(
+                    f"column_scale={power} makes columns too large for numbers; use a value from 0 to 1, or "
+                    "bring the columns of X to comparable units."
+                )
         design = ScaledDesign(design, scale)
         if not getattr(structure, "overlapping", False):
             return design, structure
         columns, structure = structure.latent(X.shape[1])
         return ExpandedDesign(design, columns), structure
 
-    def _attributes(self, iterate, design, dtype):
-        """Return the attributes that prediction needs, from one iterate, or one result per output."""
-        iterates = iterate if isinstance(iterate, list) else iterate.by_output()
+    def _attributes(self, iterates, design, dtype):
+        """Return the attributes that prediction needs, from one iterate or result per output."""
         coef = np.column_stack([design.in_units_of_X(i.coef) for i in iterates])
         coef = coef.astype(dtype, copy=False)
         links = [i.link for i in iterates]
@@ -134,11 +181,15 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def _set_fitted(self, results, design, dtype):
         for name, value in self._attributes(results, design, dtype).items():
             setattr(self, name, value)
-        single = len(results) == 1
+        single = all(r.history is results[0].history for r in results)
         self.history_ = results[0].history if single else [r.history for r in results]
         self.status_ = results[0].status.name if single else [r.status.name for r in results]
         self.n_iter_ = max(r.n_iter for r in results)
         self.best_iter_ = results[0].best_iter if single else [r.best_iter for r in results]
+        progress = vars(self).get("_progress")
+        if progress is not None:
+            del self._progress
+            progress.end()
 
     # ------------------------------------------------------------ checks
 
@@ -160,10 +211,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     def _check_settings(self, n_features):
         """Return the solver's settings, or raise with the fix in the message."""
-        structure = Sparse() if self.structure is None else self.structure
-        if hasattr(structure, "resolve"):
-            structure = structure.resolve(getattr(self, "feature_names_in_", None))
-        n_available = structure.check((n_features,))
+        settings = self._settings_of_all_levels(n_features)
+        structure = settings["structure"]
         penalty = check_number("penalty", self.penalty)
         if penalty > 1:
             raise ValueError(f"penalty is a share from 0 to 1, where w is zero, got {self.penalty!r}.")
@@ -171,12 +220,21 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             raise ValueError(
                 f"{type(structure).__name__} has no soft thresholding; use penalty=0 and n_atoms."
             )
+        return settings | {
+            "n_atoms": check_n_atoms(self.n_atoms, structure.check((n_features,))),
+            "alpha": check_number("alpha", self.alpha),
+            "penalty": penalty,
+        }
+
+    def _settings_of_all_levels(self, n_features):
+        """Return the settings that do not change along a path."""
+        structure = check_structure(Sparse() if self.structure is None else self.structure)
+        if hasattr(structure, "resolve"):
+            structure = structure.resolve(getattr(self, "feature_names_in_", None))
+        check_atoms_available(structure, n_features)
         return {
             "structure": structure,
             "link_fitter": self._link_fitter(),
-            "n_atoms": check_n_atoms(self.n_atoms, n_available),
-            "alpha": check_number("alpha", getattr(self, "alpha", 0.0)),
-            "penalty": penalty,
             "max_iter": check_count("max_iter", self.max_iter),
             "tol": check_number("tol", self.tol),
         }
@@ -212,6 +270,17 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             return self.link_(index)
         return np.column_stack([link(index[:, k]) for k, link in enumerate(self.link_)])
 
+    def summary(self, top=20):
+        """Return a text on the fitted model: its features, its link, its steps, and how it was chosen.
+
+        Parameters
+        ----------
+        top : int, default=20
+            How many features to list.
+        """
+        check_is_fitted(self)
+        return summarise(self, top)
+
     def __sklearn_is_fitted__(self):
         return hasattr(self, "coef_")
 
@@ -229,38 +298,3 @@ def with_fitted_scale(result, y, fitter, weight):
         return result
     link, _ = fitter.fit(factor * result.index, np.ascontiguousarray(y), weight)
     return replace(result, coef=factor * result.coef, index=factor * result.index, link=link)
-
-
-def check_n_atoms(n_atoms, n_available):
-    if n_atoms is None:
-        return None
-    if isinstance(n_atoms, bool) or not isinstance(n_atoms, numbers.Integral):
-        raise ValueError(
-            f"n_atoms must be an integer or None (no limit), got {n_atoms!r}; "
-            "for a share of the features use n_atoms=int(share * n_features)."
-        )
-    if not 1 <= int(n_atoms) <= n_available:
-        raise ValueError(
-            f"n_atoms must be from 1 to {n_available}, the number of atoms there are for this X, "
-            f"got {n_atoms}; use n_atoms=None for no limit."
-        )
-    return int(n_atoms)
-
-
-def check_slope(lipschitz):
-    lipschitz = check_lipschitz(lipschitz)
-    if lipschitz == 0:
-        raise ValueError("lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default.")
-    return lipschitz
-
-
-def check_number(name, value):
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
-    return float(value)
-
-
-def check_count(name, value):
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
-    return int(value)

@@ -39,8 +39,9 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         Soft thresholding in place of, or beside, the limit `n_atoms`: the weight of the structure's atomic
         norm (L1, group, nuclear), as a share of the least weight at which w is zero.
     lipschitz : float, default=1.0
-        Largest slope of the link. It fixes the scale of w more than the shape of g: w grows until the
-        link fits, unless `alpha` holds it back. Infinity gives plain isotonic regression as the link.
+        Largest slope of the link, which fixes the scale of w. Without a ridge another value gives the same
+        model, w divided by it; with one, it acts as `alpha` divided by it. Infinity gives plain isotonic
+        regression as the link.
     column_scale : float or None, default=0.5
         Column j is divided by the power `column_scale` of its standard deviation while w is learned: 0
         not at all (but for a common factor), 1 to unit variance. None takes X as it is. `coef_` is
@@ -50,10 +51,15 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         regression and the like from the same solver. `lipschitz` is then the largest slope of a callable.
     shared_link : bool, default=False
         With several labels or classes, learn one link for all of them, each behind an offset of its own.
+    link_cv : int, splitter or None, default=None
+        Fit the final link to held-out rows: w is learned once more for each split, without its test rows, and
+        the link from their index. In-sample the index of the training rows looks better than it is, and the
+        link is too steep, when there are many features; this one is not. Costs one fit per split.
     max_iter : int, default=100
         Largest number of iterations.
     tol : float, default=1e-2
-        The fit ends when the index turns by less than this angle in an iteration.
+        The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
+        changes by less than this share.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
     verbose : int, default=0
@@ -65,7 +71,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     classes_ : array of shape (n_classes,)
     multilabel_ : bool
         Whether y had several columns of 0 and 1.
-    coef_ : array of shape (n_features,), or (n_features, n_classes) for three classes or labels or more
+    coef_ : array of shape (n_features,), or (n_features, n_classes or n_labels)
         w, in the units of X; float32 for float32 data.
     intercept_ : float, or array of shape (n_classes,)
         Puts the index at zero where the link crosses one half.
@@ -79,7 +85,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     Rank by `decision_function`: it is the index, without the ties that the flat pieces of the link make
     in `predict_proba`. The probabilities are read off the link fitted to the training data. Where there
     are more features than rows the index of the training rows is too good, and they come out too close
-    to 0 and 1.
+    to 0 and 1; `link_cv=5` mends that.
 
     Examples
     --------
@@ -104,6 +110,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         column_scale=0.5,
         link="learned",
         shared_link=False,
+        link_cv=None,
         max_iter=100,
         tol=1e-2,
         class_weight=None,
@@ -111,7 +118,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     ):
         super().__init__(
             n_atoms, structure=structure, alpha=alpha, penalty=penalty, lipschitz=lipschitz,
-            column_scale=column_scale, link=link, shared_link=shared_link, max_iter=max_iter,
+            column_scale=column_scale, link=link, shared_link=shared_link, link_cv=link_cv, max_iter=max_iter,
             tol=tol, verbose=verbose,
         )  # fmt: skip
         self.class_weight = class_weight
@@ -127,6 +134,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels; or 0 and 1 for each of several labels.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
+            the length of w is trusted; let them average about one.
 
         Returns
         -------
@@ -135,16 +144,14 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
         check_classification_targets(y)
         weight = self._check_weight(sample_weight, X)
-        if type_of_target(y) == "multilabel-indicator":
-            self.multilabel_ = True
-            Y = self._check_labels(y, weight)
-        else:
-            self.multilabel_ = False
+        self.multilabel_ = type_of_target(y) == "multilabel-indicator"
+        if not self.multilabel_:
             y = column_or_1d(y, warn=True)
-            Y = self._one_column_per_class(y, weight)
+        self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)
         if self.class_weight is not None:
             by_class = self._weight_of_classes(y, weight)
-            weight = by_class if weight is None else weight * by_class
+            weight = self._check_weight(by_class if weight is None else weight * by_class, X)
+        Y = self._check_labels(y, weight) if self.multilabel_ else self._one_column_per_class(y, weight)
         results, design = self._solve_outputs(X, Targets(y, Y, np.ones(Y.shape[1])), weight)
         self._set_fitted(results, design, X.dtype)
         return self
@@ -154,6 +161,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         if self.multilabel_ or self.class_weight != "balanced":
             return compute_sample_weight(self.class_weight, y)
         codes = np.searchsorted(self.classes_, y)
+        self._check_classes(codes, weight)
         totals = np.bincount(codes, weights=weight)
         return (totals.sum() / (len(totals) * totals))[codes]
 
@@ -166,11 +174,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
                 f"label {constant[0]} is {used[0, constant[0]]:g} in every row of positive weight, one "
                 "class only; leave this column out of y."
             )
-        self.classes_ = np.arange(Y.shape[1])
         return Y
 
     def _one_column_per_class(self, y, weight):
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        codes = np.searchsorted(self.classes_, y)
         self._check_classes(codes, weight)
         columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return np.column_stack([codes == k for k in columns]).astype(np.float64)
@@ -179,18 +186,18 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         present = np.unique(codes if weight is None else codes[weight > 0])
         if len(present) < 2:
             raise ValueError(
-                f"y has only one class with positive weight, {self.classes_[present[0]]!r}; "
+                f"y has only one class with positive weight, {self.classes_[present[0]]}; "
                 "the classifier needs samples of at least two classes."
             )
         if len(present) < len(self.classes_):
             missing = np.setdiff1d(np.arange(len(self.classes_)), present)
             raise ValueError(
-                f"class {self.classes_[missing[0]]!r} has no sample of positive weight; "
+                f"class {self.classes_[missing[0]]} has no sample of positive weight; "
                 "leave its rows out of X and y."
             )
 
-    def _attributes(self, iterate, design, dtype):
-        attributes = super()._attributes(iterate, design, dtype)
+    def _attributes(self, iterates, design, dtype):
+        attributes = super()._attributes(iterates, design, dtype)
         single = attributes["coef_"].ndim == 1
         links = [attributes["link_"]] if single else attributes["link_"]
         if self.link == "learned":
@@ -213,7 +220,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         index = self.index(X) + self.intercept_
         if index.ndim == 1 or self.multilabel_:
             return self._with_clear_sign(index)
-        return self._fitted_values(index) + _TIE_BREAK * expit(index)
+        return np.clip(self._fitted_values(index), CERTAIN, 1) + _TIE_BREAK * expit(index)
 
     def _with_clear_sign(self, index):
         """Let rounding at zero not contradict the probability."""
@@ -235,7 +242,6 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             return np.column_stack([1 - p, p])
         if self.multilabel_:
             return np.clip(self._fitted_values(scores), 0, 1)
-        scores = np.clip(scores, 0, None)
         return scores / scores.sum(axis=1, keepdims=True)
 
     def predict_log_proba(self, X):

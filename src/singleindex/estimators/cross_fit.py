@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 
 from ..solvers import fit_scale
 
@@ -15,10 +17,20 @@ def spread_of(index, weight):
     return mean, np.sqrt(np.average((index - mean) ** 2, weights=weight))
 
 
-def standardised(index, train, test, weight):
-    """Return the index of the test rows in units of its spread over the training rows."""
-    mean, sd = spread_of(index[train], None if weight is None else weight[train])
-    return (index[test] - mean) / sd if sd > 0 else np.zeros(len(test))
+def held_out_index(iterates, design, X_test, weight):
+    """Return the index of held-out rows, one column per output.
+
+    In units of its spread over the training rows; for a known link, as that link takes it.
+    """
+    coef = np.column_stack([design.in_units_of_X(one.coef) for one in iterates])
+    index = safe_sparse_dot(X_test, coef, dense_output=True)
+    for k, one in enumerate(iterates):
+        if hasattr(one.link, "offset"):
+            index[:, k] += one.link.offset
+        else:
+            mean, sd = spread_of(one.index, weight)
+            index[:, k] = (index[:, k] - mean) / sd if sd > 0 else 0.0
+    return index
 
 
 def length_for_link(held_out, y, fitter, weight, precision=1e-12):
@@ -27,6 +39,30 @@ def length_for_link(held_out, y, fitter, weight, precision=1e-12):
     slope = np.average(held_out * (y - np.average(y, weights=weight)), weights=weight)
     base = max(abs(float(slope)), 1e-12) / fitter.slope
     return base * fit_scale(base * held_out, y, fitter, weight, 1, precision)
+
+
+class IndexNotIdentifiedWarning(UserWarning):
+    """The data do not tell the index, or not the shape of its link."""
+
+
+def warn_if_not_identified(link, y):
+    """Warn where a learned link is constant, or where it jumps from one level to another between all rows."""
+    spread = np.max(y) - np.min(y)
+    if np.ptp(link.y) <= 1e-9 * spread:
+        warnings.warn(
+            "The learned link is constant: no combination of the features predicts y, so that w means "
+            "nothing. Check the features, or try more rows.",
+            IndexNotIdentifiedWarning,
+            stacklevel=4,
+        )
+    elif len(link.y) > 2 and np.max(np.diff(link.y)) >= 0.999 * spread:
+        warnings.warn(
+            "The index separates y into two levels without a single row in between: the link's shape and the "
+            "length of w are not determined by these data. Rank by the index, and do not trust the "
+            "probabilities.",
+            IndexNotIdentifiedWarning,
+            stacklevel=4,
+        )
 
 
 def with_cross_fitted_link(result, y, fitter, weight, held_out):

@@ -16,9 +16,10 @@ from sklearn.utils import _safe_indexing
 from ..solvers import SolverResult, Status
 from ..solvers.path import Level, hard_levels, soft_levels
 from ..structures import SoftStructure
-from .base import check_n_atoms, check_number, with_fitted_scale
+from .base import SingleIndexBase
+from .checks import check_n_atoms, check_number
 from .classifier import SingleIndexClassifier
-from .cross_fit import spread_of, with_cross_fitted_link
+from .cross_fit import spread_of
 from .regressor import SingleIndexRegressor
 from .search import Cell, Scorekeeper, trace_cell, trace_folds
 
@@ -35,7 +36,7 @@ class Choice:
     iteration: int
 
 
-class SearchMixin:
+class SearchMixin(SingleIndexBase):
     """Searches in place of solving once; everything else is the plain estimator."""
 
     penalty = 0.0
@@ -61,7 +62,7 @@ class SearchMixin:
         try:
             return super().fit(X, y, sample_weight)
         finally:
-            vars(self).pop("_groups", None)
+            del self._groups
 
     def _solve_outputs(self, X, targets, weight):
         self._check_search()
@@ -79,7 +80,7 @@ class SearchMixin:
     # ------------------------------------------------------------ the grid
 
     def _cells(self, n_features):
-        structure = self._check_settings(n_features)["structure"]
+        structure = self._settings_of_all_levels(n_features)["structure"]
         n_available = structure.check((n_features,))
         if self.n_atoms is None:
             hard = hard_levels(n_available)
@@ -144,7 +145,8 @@ class SearchMixin:
 
     def _choose(self, rows):
         """Return the number of the best candidate; of equals, or of those within one standard error, the
-        simplest: fewest atoms, then the strongest ridge, then the earliest iteration."""
+        simplest: fewest atoms, then the strongest ridge, then the earliest iteration.
+        """
         means = np.array([row["mean_test_score"] for row in rows])
         if not np.isfinite(means).any():
             raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
@@ -161,7 +163,8 @@ class SearchMixin:
         self.best_params_ = {name: chosen[name] for name in names}
         self.best_score_ = chosen["mean_test_score"]
         results = {
-            name: np.array([row[name] for row in rows], dtype=object if name == "n_atoms" else None)
+            # None, no limit, becomes NaN.
+            name: np.array([row[name] for row in rows], dtype=np.float64)
             for name in (*names, "mean_n_atoms", "mean_test_score", "std_test_score")
         }
         for k in range(len(chosen["scores"])):
@@ -185,27 +188,20 @@ class SearchMixin:
         results = [chosen_result([step[k] for step in steps]) for k in range(Y.shape[1])]
         if self.refit == "average":
             design, results = averaged(X, fold_coefs, results)
-        fitter = self._link_fitter()
-        if not fitter.is_learned:
+        if not self._link_fitter().is_learned:
             return results, design
-        link = with_cross_fitted_link if self.link_cv else _in_sample
-        return [link(r, Y[:, k], fitter, weight, held_out[:, k]) for k, r in enumerate(results)], design
+        return self._with_final_links(results, Y, weight, held_out if self.link_cv else None), design
 
     @staticmethod
     def _path_record(cell, levels, design):
-        coefs = np.array([
-            np.column_stack([design.in_units_of_X(one.coef) for one in iterations[-1]]) for iterations in levels
-        ])  # fmt: skip
+        last = [steps[-1] for steps in levels]
+        coefs = np.array([np.column_stack([design.in_units_of_X(one.coef) for one in step]) for step in last])
         return {
-            "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=object),
+            "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=np.float64),
             "penalty": np.array([level.penalty for level in cell.levels]),
             "coefs": coefs[:, :, 0] if coefs.shape[2] == 1 else coefs,
             "mse": [[float(np.mean([one.mse for one in step])) for step in its] for its in levels],
         }
-
-
-def _in_sample(result, y, fitter, weight, held_out):
-    return with_fitted_scale(result, y, fitter, weight)
 
 
 def fold_coef(model, X, Y, weight, train, cell, where):
@@ -242,9 +238,7 @@ def averaged(X, fold_coefs, results):
         def in_units_of_X(w):
             return w
 
-    return InUnitsOfX(), [
-        replace(r, coef=coef[:, k], index=index[:, k]) for k, r in enumerate(results)
-    ]
+    return InUnitsOfX(), [replace(r, coef=coef[:, k], index=index[:, k]) for k, r in enumerate(results)]
 
 
 class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
@@ -277,7 +271,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         Fit the final link to the held-out indices of the search instead of those of the training rows.
     lipschitz, link, tol
         As in :class:`SingleIndexRegressor`.
-    max_iter : int, default=3
+    max_iter : int, default=2
         Iterations on each level of a path. Every one of them is a candidate.
     n_jobs : int, default=None
         Folds that run side by side; the result is the same.
@@ -291,7 +285,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     best_score_ : float
         Its mean held-out score.
     cv_results_ : dict of arrays
-        One entry per candidate; goes into a data frame as it is.
+        One entry per candidate; goes into a data frame as it is. NaN stands for no limit and no scale.
     path_ : dict
         The chosen path on all rows: n_atoms, penalty, coefs and mse of every iterate, by level.
     stability_ : array of shape (n_features,) or (n_features, n_outputs)
@@ -313,18 +307,50 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     def __init__(
         self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
         column_scales=(0.5,), cv=5, scoring="neg_mean_squared_error", rule="best", refit="all",
-        link_cv=True, lipschitz=1.0, link="learned", max_iter=3, tol=1e-2, n_jobs=None, verbose=0,
+        link_cv=True, lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, n_jobs=None, verbose=0,
     ):  # fmt: skip
         set_search_parameters(self, locals())
 
 
 class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
-    __doc__ = SingleIndexRegressorCV.__doc__
+    r"""Single-index classification that chooses its own settings by cross-validation.
+
+    The probabilities come from a link fitted to rows that were held out, so they are not over-confident where
+    there are more features than rows; no further calibration is needed.
+
+    Parameters
+    ----------
+    n_atoms, structure, alphas, penalties, column_scales, cv, rule, refit, link_cv, lipschitz, link, \
+    max_iter, tol, n_jobs, verbose
+        As in :class:`SingleIndexRegressorCV`.
+    scoring : str, callable or None, default="neg_brier_score"
+        Any scorer of scikit-learn; None is accuracy.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied with the sample weights. They move the probabilities.
+
+    Attributes
+    ----------
+    best_params_, best_score_, cv_results_, path_, stability_
+        As in :class:`SingleIndexRegressorCV`.
+    classes_, coef_, intercept_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+        As in :class:`SingleIndexClassifier`.
+
+    Examples
+    --------
+    >>> from singleindex import SingleIndexClassifierCV
+    >>> from singleindex.datasets import make_single_index
+    >>> X, y, w, g = make_single_index(400, 500, n_atoms=5, link="clipped", random_state=0)
+    >>> model = SingleIndexClassifierCV().fit(X, y)
+    >>> len(set(model.coef_.nonzero()[0]) & set(w.nonzero()[0]))
+    5
+    >>> model.predict_proba(X).shape
+    (400, 2)
+    """
 
     def __init__(
         self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
         column_scales=(0.5,), cv=5, scoring="neg_brier_score", rule="best", refit="all", link_cv=True,
-        lipschitz=1.0, link="learned", max_iter=3, tol=1e-2, class_weight=None, n_jobs=None, verbose=0,
+        lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, class_weight=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         set_search_parameters(self, locals())
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import sys
 
+from ..solvers import in_units
+
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
     from sklearn.callback import with_callbacks as with_callbacks
@@ -20,8 +22,8 @@ except ImportError:  # pragma: no cover
 class Progress:
     """Called by a solver at every iterate; passes it on, and passes back a wish to stop."""
 
-    def __init__(self, estimator, X, y, n_fits, attributes):
-        self.estimator, self.X, self.y = estimator, X, y
+    def __init__(self, estimator, X, y, unit, n_fits, attributes):
+        self.estimator, self.X, self.y, self.unit = estimator, X, y, unit
         self.n_fits, self.attributes = n_fits, attributes
         self.fit_number = 0
         self.context = None
@@ -30,12 +32,14 @@ class Progress:
             self.context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
     def __call__(self, iterate):
+        units = self.unit if self.n_fits == 1 else self.unit[self.fit_number : self.fit_number + 1]
+        records = [in_units(r, u) for r, u in zip(iterate.by_output(), units, strict=True)]
         if self.estimator.verbose:
-            self._print(iterate)
+            self._print(records[0] if len(records) == 1 else iterate)
         if self.context is None:
             return False
-        # With several outputs there is no fitted estimator to show before all of them are fitted.
-        fitted = self.attributes(iterate) if self.n_fits == 1 else None
+        # Fitted one by one, several outputs make no estimator to show before all of them are there.
+        fitted = self.attributes(records) if self.n_fits == 1 else None
         task = self.context.subcontext(task_name="iteration")
         told = {"estimator": self.estimator, "X": self.X, "y": self.y}
         task.call_on_fit_task_begin(**told, reconstruction_attributes=fitted)

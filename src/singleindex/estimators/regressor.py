@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ..solvers import in_units
 from .base import SingleIndexBase, Targets
+from .checks import check_varies
 from .progress import all_or_nothing, with_callbacks
 
 
@@ -27,8 +29,9 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         Soft thresholding in place of, or beside, the limit `n_atoms`: the weight of the structure's atomic
         norm (L1, group, nuclear), as a share of the least weight at which w is zero.
     lipschitz : float, default=1.0
-        Largest slope of the link. It fixes the scale of w more than the shape of g: w grows until the
-        link fits, unless `alpha` holds it back. Infinity gives plain isotonic regression as the link.
+        Largest slope of the link, which fixes the scale of w. Without a ridge another value gives the same
+        model, w divided by it; with one, it acts as `alpha` divided by it. Infinity gives plain isotonic
+        regression as the link.
     column_scale : float or None, default=0.5
         Column j is divided by the power `column_scale` of its standard deviation while w is learned: 0
         not at all (but for a common factor), 1 to unit variance. None takes X as it is. `coef_` is
@@ -38,10 +41,15 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         regression and the like from the same solver. `lipschitz` is then the largest slope of a callable.
     shared_link : bool, default=False
         With several outputs, learn one link for all of them, each behind an offset of its own.
+    link_cv : int, splitter or None, default=None
+        Fit the final link to held-out rows: w is learned once more for each split, without its test rows, and
+        the link from their index. In-sample the index of the training rows looks better than it is, and the
+        link is too steep, when there are many features; this one is not. Costs one fit per split.
     max_iter : int, default=100
         Largest number of iterations.
     tol : float, default=1e-2
-        The fit ends when the index turns by less than this angle in an iteration.
+        The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
+        changes by less than this share.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
@@ -55,11 +63,14 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     n_iter_ : int
         Iterations run (the most over outputs).
     best_iter_ : int
-        Which iterate is kept: the one with the least penalised training error.
+        Which iterate is kept: the one with the least penalised training error; with a known link the last.
     status_ : str
         Why the solver stopped, a name of :class:`singleindex.solvers.Status`.
     history_ : dict of arrays
-        Per iteration: objective, mse, n_atoms, step_size, change.
+        Per iteration: objective, mse, n_atoms, step_size, change, as the solver saw them: before w gets the
+        length at which its link fits best. Outputs that are fitted together have one record, with the sum of
+        their errors in units of their spread; for outputs that are fitted one by one `best_iter_`, `status_`
+        and `history_` are lists.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -97,6 +108,8 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
+            Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
+            the length of w is trusted; let them average about one.
 
         Returns
         -------
@@ -108,8 +121,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         check_varies(Y if weight is None else Y[weight > 0])
         unit = self._units_of_outputs(Y, weight)
         results, design = self._solve_outputs(X, Targets(y, Y / unit, unit), weight)
-        results = [in_units(r, u) if u != 1 else r for r, u in zip(results, unit, strict=True)]
-        self._set_fitted(results, design, X.dtype)
+        self._set_fitted(in_users_units(results, unit), design, X.dtype)
         return self
 
     def _units_of_outputs(self, Y, weight):
@@ -135,19 +147,14 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         return tags
 
 
-def in_units(result, unit):
-    """Return the result of a fit to y / unit as that of a fit to y."""
-    history = dict(result.history)
-    for name in ("objective", "mse"):
-        history[name] = history[name] * unit**2
-    return replace(result, coef=result.coef * unit, link=result.link.rescale(unit), history=history)
-
-
-def check_varies(Y):
-    constant = np.flatnonzero((Y[:1] == Y).all(axis=0))
-    if len(constant):
-        which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"
-        raise ValueError(
-            f"{which} is constant ({Y[0, constant[0]]:g}) over the {len(Y)} rows of positive weight: "
-            "there is nothing to learn. At least two different values are needed."
-        )
+def in_users_units(results, unit):
+    """Return results in the units of y. Outputs that were fitted together keep their common history."""
+    together = len(results) > 1 and all(r.history is results[0].history for r in results)
+    scaled = []
+    for result, u in zip(results, unit, strict=True):
+        history = result.history
+        if not together:
+            squared = ("objective", "mse")
+            history = {name: v * u**2 if name in squared else v for name, v in history.items()}
+        scaled.append(replace(in_units(result, u), history=history))
+    return scaled

@@ -10,11 +10,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.utils import _safe_indexing
-from sklearn.utils.extmath import safe_sparse_dot
 
 from ..solvers.path import solve_path
 from .classifier import CERTAIN
-from .cross_fit import length_for_link, spread_of
+from .cross_fit import held_out_index, length_for_link
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,11 @@ class FoldPath:
 
 def trace_cell(model, X, Y, weight, cell):
     """Return, for each level, the iterates of all outputs, padded with the last one; and the design."""
-    settings = model._check_settings(X.shape[1])
-    for name in ("n_atoms", "penalty"):
-        settings.pop(name)
-    settings["alpha"] = cell.alpha
+    settings = model._settings_of_all_levels(X.shape[1]) | {"alpha": cell.alpha}
     design, settings["structure"] = model._design(X, weight, settings["structure"], cell.column_scale)
     joint, settings = model._joint_settings(settings, Y.shape[1])
     targets = [Y] if joint else [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
-    levels = [[[] for _ in targets] for _ in cell.levels]
+    levels: list = [[[] for _ in targets] for _ in cell.levels]
     for k, y in enumerate(targets):
 
         def keep(level, iterate, k=k):
@@ -83,20 +79,6 @@ def trace_fold(model, X, Y, weight, train, test, cells):
                 last = iterates
         traced.append(FoldPath(index, n_atoms))
     return traced
-
-
-def held_out_index(iterates, design, X_test, weight):
-    """Return the index of held-out rows: in units of its spread over the training rows, or, for a known
-    link, as that link takes it."""
-    coef = np.column_stack([design.in_units_of_X(one.coef) for one in iterates])
-    index = safe_sparse_dot(X_test, coef, dense_output=True)
-    for k, one in enumerate(iterates):
-        if hasattr(one.link, "offset"):
-            index[:, k] += one.link.offset
-        else:
-            mean, sd = spread_of(one.index, weight)
-            index[:, k] = (index[:, k] - mean) / sd if sd > 0 else 0.0
-    return index
 
 
 def trace_folds(model, X, Y, weight, splits, cells, n_jobs):
@@ -145,7 +127,9 @@ class Scorekeeper:
         self.fitter = model._link_fitter()
         # scikit-learn's scorers check their input anew each time; these few give the same numbers at once.
         quick = QUICK_SCORES.get(model.scoring) if isinstance(model.scoring, str) else None
-        self.quick = quick if targets.Y.shape[1] == 1 else None
+        # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
+        apart = targets.Y.shape[1] == 1 or getattr(model, "multilabel_", True)
+        self.quick = quick if apart else None
 
     def pooled(self, indices):
         """Return the held-out index of every row, the mean over folds where there are several."""
@@ -160,7 +144,7 @@ class Scorekeeper:
         """Return the score of each fold."""
         pooled = self.pooled(indices)
         if self.quick is not None:
-            return self._score_quickly(pooled, indices)
+            return self._score_quickly(self.quick, pooled, indices)
         links, factors = zip(*(self._fit_link(pooled[:, k], k) for k in range(self.Y.shape[1])), strict=True)
         scores = []
         for (X_test, y_test), index in zip(self.parts, indices, strict=True):
@@ -168,13 +152,15 @@ class Scorekeeper:
             scores.append(self.scorer(frozen, X_test, y_test))
         return scores
 
-    def _score_quickly(self, pooled, indices):
-        link, factor = self._fit_link(pooled[:, 0], 0)
-        unit = self.unit[0]
-        return [
-            self.quick(unit * link(factor * index[:, 0]), index[:, 0], unit * self.Y[test, 0])
-            for (_, test), index in zip(self.splits, indices, strict=True)
-        ]
+    def _score_quickly(self, score, pooled, indices):
+        scores = []
+        for k, unit in enumerate(self.unit):
+            link, factor = self._fit_link(pooled[:, k], k)
+            scores.append([
+                score(unit * link(factor * index[:, k]), index[:, k], unit * self.Y[test, k])
+                for (_, test), index in zip(self.splits, indices, strict=True)
+            ])  # fmt: skip
+        return np.mean(scores, axis=0).tolist()
 
     def _fit_link(self, held_out, k):
         seen = np.isfinite(held_out)

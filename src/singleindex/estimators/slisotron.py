@@ -11,9 +11,9 @@ from ..design import ScaledDesign, as_design
 from ..link import Lpav
 from ..solvers import solve_csi
 from ..structures import Sparse
-from .base import SingleIndexBase, check_count, check_number, check_slope
+from .base import SingleIndexBase
+from .checks import check_count, check_number, check_slope, check_varies
 from .progress import Progress, all_or_nothing, with_callbacks
-from .regressor import check_varies
 
 
 class Slisotron(RegressorMixin, SingleIndexBase):
@@ -81,14 +81,15 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         used = np.ones(len(y), bool) if weight is None else weight > 0
         check_varies(y[used, None])
         design = ScaledDesign(as_design(X), np.ones(X.shape[1]))
-        progress = Progress(self, X, y, 1, lambda i: self._attributes(i, design, X.dtype))
+        progress = self._progress = Progress(
+            self, X, y, np.ones(1), 1, lambda records: self._attributes(records, design, X.dtype)
+        )
         longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
         result = solve_csi(
             design, y, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
             max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
             start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1), on_iteration=progress,
         )  # fmt: skip
-        progress.end()
         self._set_fitted([result], design, X.dtype)
         return self
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted
 
 FloatArray = NDArray[np.float64]
@@ -42,27 +43,37 @@ def _outputs(model) -> list[_Output]:
         )
     links = model.link_ if isinstance(model.link_, list) else [model.link_]
     classes = _classes(model, len(links))
-    names = [f"output {k}" for k in range(len(links))]
+    kind = "label" if getattr(model, "multilabel_", False) else "output"
+    names = [f"{kind} {k}" for k in range(len(links))]
     if classes is not None:
-        names = [_shorten(f"class {label}", 24).replace("$", r"\$") for label in classes]
+        names = [_class_name(label) for label in classes]
     return [_Output(k, name, links[k]) for k, name in enumerate(names)]
 
 
 def _classes(model, n_outputs: int) -> list[Any] | None:
-    """Return the class that each output stands for, None for a regressor."""
-    if not is_classifier(model):
+    """Return the class that each output stands for, None for a regressor and for several labels."""
+    if not is_classifier(model) or model.multilabel_:
         return None
     classes: list[Any] = model.classes_.tolist()
     return classes[1:] if n_outputs == 1 else classes
+
+
+def _class_name(label) -> str:
+    return _shorten(f"class {label}", 24).replace("$", r"\$")
 
 
 def _choose(model, outputs: list[_Output], wanted) -> list[_Output]:
     if wanted is None:
         return outputs
     known = _classes(model, len(outputs)) or list(range(len(outputs)))
+    return [outputs[_position(known, wanted)]]
+
+
+def _position(known: list[Any], wanted) -> int:
+    """Return the number of the wanted output among those there are."""
     if wanted not in known:
         raise ValueError(f"output must be one of {known}, or None for all, got {wanted!r}.")
-    return [outputs[known.index(wanted)]]
+    return known.index(wanted)
 
 
 def _feature_names(model, feature_names, n_features: int) -> list[str]:
@@ -110,6 +121,33 @@ def _draw_legend(ax, handles=None, beside: bool = True) -> None:
 
 def _set_note(ax, text: str, pad: float = 6.0) -> None:
     ax.set_title(text, loc="left", fontsize="medium", pad=pad)
+
+
+def _draw_legend_and_note(ax, note: str, handles=None) -> None:
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    _draw_legend(ax, handles)
+    _set_note(ax, note, pad=26 if len(handles) <= _LEGEND_COLUMNS else 6)
+
+
+def _set_log_axis(ax, values: FloatArray) -> None:
+    """Make the horizontal axis logarithmic, with zero on it where there is one, and plain numbers."""
+    positive = values[values > 0]
+    if len(positive) == 0:
+        return
+    low, high = positive.min(), positive.max()
+    zero = [0.0] if len(positive) < len(values) else []
+    if zero:
+        ax.set_xscale("symlog", linthresh=low, linscale=0.5)
+    else:
+        ax.set_xscale("log")
+    per_decade = (1, 2, 5) if high < 2000 * low else (1,)
+    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    ticks = np.multiply.outer(decades, per_decade).ravel()
+    ticks = np.append(zero, ticks[(ticks >= 0.9 * low) & (ticks <= 1.1 * high)])
+    limits = ax.get_xlim()
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(*limits)
 
 
 # ---------------------------------------------------------------- layers
@@ -166,3 +204,31 @@ def _draw_histogram(ax, index) -> None:
     ax.stairs(heights, edges, fill=True, color="0.8", transform=ax.get_xaxis_transform(), zorder=0.4)
     low, high = ax.get_ylim()
     ax.set_ylim(low - _STRIP / (1 - _STRIP) * (high - low), high)
+
+
+def _label_lines(ax, lines: list[Any]) -> None:
+    """Write the labels at the ends of the lines, moved apart where they would overlap."""
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size="small").get_size_in_points()
+    gap = 1.2 * size * ax.figure.dpi / 72 / ax.bbox.height
+    low, high = ax.get_ylim()
+    lines = sorted(lines, key=lambda line: line.get_ydata()[-1])
+    ends = np.array([line.get_xydata()[-1] for line in lines]).reshape(-1, 2)
+    heights = _spread_apart((ends[:, 1] - low) / (high - low), gap)
+    for line, end, height in zip(lines, ends, heights, strict=True):
+        colour = line.get_color()
+        ax.annotate(
+            line.get_label(), end, xytext=(1.05, height), textcoords="axes fraction", fontsize=size,
+            color=colour, va="center", parse_math=False, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 1},
+        )  # fmt: skip
+
+
+def _spread_apart(places: FloatArray, gap: float) -> FloatArray:
+    """Return the places nearest to sorted ones that are a gap apart, from 0 to 1 where they have room."""
+    if len(places) == 0:
+        return places
+    # Without the gaps that lie before them the new places only have to be in order.
+    gaps = gap * np.arange(len(places))
+    return isotonic_regression(places - gaps, y_min=0.0, y_max=max(1.0 - gaps[-1], 0.0)) + gaps

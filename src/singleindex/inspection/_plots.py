@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from ..estimators.base import check_count
+from ..estimators.checks import check_count
 from ..solvers import Status
+from ._layers import (
+    _GREY,
+    _LEGEND_COLUMNS,
+    _NEGATIVE,
+    _POSITIVE,
+    FloatArray,
+    _bin_means,
+    _choose,
+    _classes,
+    _colours,
+    _draw_histogram,
+    _draw_legend,
+    _draw_means,
+    _feature_names,
+    _is_binary,
+    _new_axes,
+    _Output,
+    _outputs,
+    _set_note,
+)
+from ._layers import _interval as _interval
 
-FloatArray = NDArray[np.float64]
+_MAX_POINTS = 2000  # more than these make a cloud darker, not clearer
+
 
 def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
     """Draw the link of a fitted model, and with data how well it fits.

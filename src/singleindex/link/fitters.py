@@ -126,13 +126,31 @@ class FixedLink:
         mean = float(np.average(y, weights=sample_weight))
         centre = float(np.average(index, weights=sample_weight))
 
+        if callable(self.name):
+            with np.errstate(all="ignore"):
+                check_link_values(index, ShiftedLink(self.name)(index))
+
         def excess(offset: float) -> float:
             fitted = ShiftedLink(self.name, offset)(index)
             return float(np.average(fitted, weights=sample_weight)) - mean
 
         offset = mean - centre if self.name == "identity" else find_root(excess, -centre)
         link = ShiftedLink(self.name, offset)
-        return link, link(index)
+        fitted = link(index)
+        if callable(self.name):
+            check_link_values(index, fitted)
+        return link, fitted
+
+
+def check_link_values(index: FloatArray, fitted: FloatArray) -> None:
+    """Raise where a function given as a link is not one."""
+    if fitted.shape != index.shape or not np.isfinite(fitted).all():
+        raise ValueError(
+            "the link function must return a finite value for every number, in an array of the same shape; "
+            "it did not. Functions that are not defined everywhere, such as a logarithm, cannot be links."
+        )
+    if (np.diff(fitted[np.argsort(index, kind="stable")]) < -1e-9 * np.ptp(fitted)).any():
+        raise ValueError("the link function must not fall anywhere; use its negative, or another function.")
 
 
 def find_root(function: Callable[[float], float], guess: float) -> float:
@@ -147,8 +165,10 @@ def find_root(function: Callable[[float], float], guess: float) -> float:
         high = high if function(high) > 0 else guess + reach
     if function(low) > 0 or function(high) <= 0:
         return low if function(low) > 0 else high
-    while True:
+    # Enough to halve any interval of numbers down to two neighbours.
+    for _ in range(2200):
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
-            return low
+            break
         low, high = (middle, high) if function(middle) <= 0 else (low, middle)
+    return low

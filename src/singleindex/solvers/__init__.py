@@ -1,7 +1,7 @@
 """How w is found."""
 
 from .csi import solve_csi
-from .result import Iterate, SolverResult, Status
+from .result import Iterate, SolverResult, Status, in_units
 from .scale import fit_scale
 
-__all__ = ["Iterate", "SolverResult", "Status", "fit_scale", "solve_csi"]
+__all__ = ["Iterate", "SolverResult", "Status", "fit_scale", "in_units", "solve_csi"]

@@ -70,3 +70,13 @@ def split_outputs(record: Any) -> list[Any]:
         replace(record, coef=record.coef[:, k], index=record.index[:, k], link=link)
         for k, link in enumerate(record.link)
     ]
+
+
+def in_units(record: Any, unit: float) -> Any:
+    """Return the record of a fit to y / unit as that of a fit to y; errors in a history are left alone."""
+    if unit == 1:
+        return record
+    changed = {"coef": record.coef * unit, "index": record.index * unit, "link": record.link.rescale(unit)}
+    if isinstance(record, Iterate):
+        changed |= {"mse": record.mse * unit**2, "objective": record.objective * unit**2}
+    return replace(record, **changed)

@@ -53,9 +53,9 @@ def fit_scale(
     if correlation(low) >= 0:
         return 1.0
     while correlation(high) < 0:
-        low, high = high, 2 * high
-        if high > np.log(_LARGEST):
+        if high == np.log(_LARGEST):
             return float(_LARGEST ** _trust(total, n_coefficients))
+        low, high = high, min(2 * high, np.log(_LARGEST))
     root = brentq(correlation, low, high, xtol=precision, rtol=max(precision, 1e-12))
     return float(np.exp(root * _trust(total, n_coefficients)))
 

@@ -2,7 +2,7 @@
 
 from .base import SoftStructure, Structure
 from .dictionary import Dictionary
-from .each_output import EachOutput
+from .each_output import EachOutput as EachOutput
 from .groups import GroupSparse
 from .low_rank import LowRank
 from .rows import RowSparse
@@ -10,7 +10,6 @@ from .sparse import Sparse
 
 __all__ = [
     "Dictionary",
-    "EachOutput",
     "GroupSparse",
     "LowRank",
     "RowSparse",

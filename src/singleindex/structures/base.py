@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,11 @@ class SoftStructure(Structure, Protocol):
     def dual_norm(self, gradient: FloatArray) -> float:
         """Return the least amount at which `shrink(gradient, amount)` is zero."""
         ...
+
+
+def is_count(value: Any) -> bool:
+    """Tell an integer of at least one; True is none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
 
 
 def keep_largest(size: FloatArray, n_atoms: int) -> NDArray[np.intp]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .base import FloatArray
+
+# What is left of w below this share of it is rounding.
+_ROUNDING = 1e-7
+# An atom with less of what is left depends on the chosen ones.
+_OUT_OF_REACH = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +49,23 @@ class Dictionary:
         atoms = self._unit_atoms()
         if n_atoms is None or n_atoms >= len(atoms):
             weights = np.linalg.lstsq(atoms.T, w.astype(np.float64), rcond=None)[0]
-        elif n_atoms == 0 or not w.any():
-            return np.zeros_like(w)
-        else:
-            weights = _pursue(atoms, w, n_atoms)
-        return (weights @ atoms).astype(w.dtype, copy=False)
+            return (weights @ atoms).astype(w.dtype, copy=False)
+        steps = list(islice(pursue(atoms, w), n_atoms))
+        return (steps[-1] if steps else np.zeros_like(w)).astype(w.dtype, copy=False)
 
     def count_atoms(self, w: FloatArray) -> int:
-        """Return how many atoms the greedy selection takes to make `w`, up to rounding."""
+        """Return how many atoms the greedy selection takes to make `w`, up to rounding.
+
+        All of them where `w` is no combination of atoms.
+        """
         if not w.any():
             return 0
         atoms = self._unit_atoms()
-        for k in range(1, min(len(atoms), len(w)) + 1):
-            rest = w - _pursue(atoms, w, k) @ atoms
-            if np.linalg.norm(rest) <= 1e-7 * np.linalg.norm(w):
-                return k
+        scale = np.max(np.abs(w))
+        enough = _ROUNDING * np.linalg.norm(w / scale)
+        for count, point in enumerate(pursue(atoms, w), start=1):
+            if np.linalg.norm((w - point) / scale) <= enough:
+                return count
         return len(atoms)
 
     def check(self, shape: tuple[int, ...]) -> int:
@@ -80,9 +89,32 @@ class Dictionary:
         return unit
 
 
-def _pursue(atoms: FloatArray, w: FloatArray, n_atoms: int) -> FloatArray:
-    # Imported here: sklearn.linear_model would double the time that `import singleindex` takes.
-    from sklearn.linear_model import orthogonal_mp
+def pursue(atoms: FloatArray, w: FloatArray) -> Iterator[FloatArray]:
+    """Yield the nearest points to `w` by one atom, by two, and so on: orthogonal matching pursuit.
 
-    weights: FloatArray = orthogonal_mp(atoms.T, w.astype(np.float64), n_nonzero_coefs=n_atoms)
-    return weights
+    Ends where no atom brings the point any nearer. Equal atoms keep the lowest position.
+
+    Not scikit-learn's: that one also ends, with the same warning as at a dependent atom, at an atom which is
+    orthogonal to `w` itself but not to what is left of it, and at `w` of small scale.
+    """
+    if not w.any():
+        return
+    scale = float(np.max(np.abs(w)))
+    rest = w.astype(np.float64) / scale
+    point = np.zeros_like(rest)
+    least = _OUT_OF_REACH * np.linalg.norm(rest)
+    basis = np.empty((min(atoms.shape), len(rest)))
+    for k in range(len(basis)):
+        # Invariant: the first k rows are orthonormal and span the chosen atoms; `rest` is orthogonal to them.
+        chosen = basis[:k]
+        along = np.abs(atoms @ rest)
+        best = int(np.argmax(along))
+        if along[best] <= least:
+            return
+        direction = atoms[best]
+        for _ in range(2):  # once would leave rounding between nearly dependent atoms
+            direction = direction - (chosen @ direction) @ chosen
+        basis[k] = direction / np.linalg.norm(direction)
+        step = (basis[k] @ rest) * basis[k]
+        point, rest = point + step, rest - step
+        yield point * scale

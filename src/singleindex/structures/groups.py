@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import FloatArray, keep_largest
+from .base import FloatArray, is_count, keep_largest
 from .rows import shrink_factors
 
 
@@ -19,9 +19,9 @@ class GroupSparse:
 
     Parameters
     ----------
-    groups : list of arrays, or array of shape (n_features,)
-        Either one sequence of column positions (or column names, for data frames) per group, or one label
-        per feature. Every feature belongs to a group.
+    groups : list of collections, or array of shape (n_features,)
+        Either one list, array, set, range or index of column positions (or column names, for data frames)
+        per group, or one label per feature. Every feature belongs to a group.
     weights : None, "sqrt" or array of shape (n_groups,), default=None
         A group is ranked by its norm divided by its weight; "sqrt" takes the root of its size, so that
         large groups are not favoured. For labels, groups are in the order of the sorted labels. None
@@ -32,7 +32,8 @@ class GroupSparse:
         Allow a feature to be in several groups. The coefficient of such a feature is then the sum of one
         part for each of its groups, as if its column were there once per group (the latent group
         construction). So the features in use are a union of the chosen groups: a feature is dropped
-        only if all of its groups are.
+        only if all of its groups are. Such a structure works through an estimator, which repeats the
+        columns, or through `latent`; its other methods raise.
 
     Examples
     --------
@@ -50,8 +51,11 @@ class GroupSparse:
     n_inner: int | None = None
     overlapping: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", as_stored(self.groups))
+
     def project(self, w: FloatArray, n_atoms: int | None) -> FloatArray:
-        labels, weights = self._labels(len(w)), self._weights(len(w))
+        labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
         if self.n_inner is not None:
             w = keep_inside(w, labels, self.n_inner)
         norms = group_norms(w, labels, len(weights))
@@ -60,46 +64,45 @@ class GroupSparse:
         return np.where(keep[labels], w, np.zeros_like(w))
 
     def count_atoms(self, w: FloatArray) -> int:
-        labels = self._labels(len(w))
+        labels = self._disjoint_labels(len(w))
         return len(np.unique(labels[w != 0]))
 
     def check(self, shape: tuple[int, ...]) -> int:
-        if self.n_inner is not None and self.n_inner < 1:
-            raise ValueError(f"n_inner must be at least 1 or None, got {self.n_inner}.")
+        if self.n_inner is not None and not is_count(self.n_inner):
+            raise ValueError(f"n_inner must be an integer of at least 1, or None; got {self.n_inner!r}.")
         if self.overlapping:
             return len(self.latent(shape[0])[1]._weights(None))
         self._labels(shape[0])
         return len(self._weights(shape[0]))
 
     def shrink(self, w: FloatArray, amount: float) -> FloatArray:
-        labels, weights = self._labels(len(w)), self._weights(len(w))
+        labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
         factors = shrink_factors(group_norms(w, labels, len(weights)), amount * weights)
         shrunk: FloatArray = w * factors[labels].astype(w.dtype, copy=False)
         return shrunk
 
     def norm(self, w: FloatArray) -> float:
-        labels, weights = self._labels(len(w)), self._weights(len(w))
+        labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
         return float(weights @ group_norms(w, labels, len(weights)))
 
     def dual_norm(self, gradient: FloatArray) -> float:
-        labels, weights = self._labels(len(gradient)), self._weights(len(gradient))
+        labels, weights = self._disjoint_labels(len(gradient)), self._weights(len(gradient))
         return float(np.max(group_norms(gradient, labels, len(weights)) / weights))
 
     def resolve(self, feature_names: Sequence[str] | None) -> GroupSparse:
         """Return the same structure with column positions in place of column names."""
-        if not _is_list_of_groups(self.groups) or not any(
-            isinstance(name, str) for group in self.groups for name in group
-        ):
+        groups = as_list_of_groups(self.groups)
+        if groups is None or not any(isinstance(name, str) for group in groups for name in group):
             return self
         if feature_names is None:
             raise ValueError(
                 "groups are given by column names, but X has none; pass a data frame, or positions."
             )
         position = {name: j for j, name in enumerate(feature_names)}
-        unknown = [name for group in self.groups for name in group if name not in position]
-        if unknown:
-            raise ValueError(f"groups name a column that X does not have: {unknown[0]!r}.")
-        return replace(self, groups=[[position[name] for name in group] for group in self.groups])
+        for name in (name for group in groups for name in group):
+            if not isinstance(name, str) or name not in position:
+                raise ValueError(f"groups name a column that X does not have: {name!r}.")
+        return replace(self, groups=[[position[name] for name in group] for group in groups])
 
     def latent(self, n_features: int) -> tuple[NDArray[np.intp], GroupSparse]:
         """Return the column of each latent coefficient, and the disjoint groups of these."""
@@ -109,17 +112,25 @@ class GroupSparse:
 
     # ------------------------------------------------------------ labels
 
+    def _disjoint_labels(self, n_features: int) -> NDArray[np.intp]:
+        if self.overlapping:
+            raise ValueError(
+                "overlapping groups are projected on repeated columns: use the structure through an "
+                "estimator, or `latent`."
+            )
+        return self._labels(n_features)
+
     def _labels(self, n_features: int) -> NDArray[np.intp]:
         """Return the group of each feature as a number from 0."""
         cached = self.__dict__.get("_cached_labels")
         if cached is None:
-            if _is_list_of_groups(self.groups):
+            if as_list_of_groups(self.groups) is None:
+                cached = number_labels(self.groups)
+            else:
                 groups = self._positions(n_features)
                 cached = np.empty(n_features, dtype=np.intp)
                 for k, group in enumerate(groups):
                     cached[group] = k
-            else:
-                cached = np.unique(np.asarray(self.groups), return_inverse=True)[1].astype(np.intp)
             object.__setattr__(self, "_cached_labels", cached)
         if len(cached) != n_features:
             raise ValueError(f"groups has {len(cached)} labels, one per feature is needed: {n_features}.")
@@ -135,21 +146,35 @@ class GroupSparse:
             if self.weights != "sqrt":
                 raise ValueError(f"weights must be None, 'sqrt' or an array, got {self.weights!r}.")
             return np.sqrt(sizes)
-        weights = np.asarray(self.weights, dtype=np.float64)
-        if weights.shape != sizes.shape or not (weights > 0).all():
+        try:
+            weights = np.asarray(self.weights, dtype=np.float64)
+        except (TypeError, ValueError):
             raise ValueError(
-                f"weights must be {len(sizes)} positive numbers, one per group, got shape {weights.shape}."
+                f"weights must be {len(sizes)} positive finite numbers, one per group, got {self.weights!r}."
+            ) from None
+        if weights.shape != sizes.shape:
+            raise ValueError(
+                f"weights must be {len(sizes)} positive finite numbers, one per group, "
+                f"got shape {weights.shape}."
+            )
+        wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+        if len(wrong):
+            raise ValueError(
+                f"weights must be positive finite numbers, got {weights[wrong[0]]} for group {wrong[0]}."
             )
         return weights
 
     def _positions(self, n_features: int) -> list[NDArray[np.intp]]:
         """Return checked arrays of column positions."""
-        if not _is_list_of_groups(self.groups):
+        given = as_list_of_groups(self.groups)
+        if given is None:
             labels = self._labels(n_features)
             return [np.flatnonzero(labels == k) for k in range(labels.max() + 1)]
-        groups = [np.asarray(group) for group in self.groups]
+        groups = [np.asarray(group) for group in given]
         for k, group in enumerate(groups):
-            if group.ndim != 1 or len(group) == 0:
+            if group.ndim != 1:
+                raise ValueError(f"group {k} must be a flat list of columns, got {given[k]!r}.")
+            if len(group) == 0:
                 raise ValueError(f"group {k} is empty; leave it out of groups.")
             if group.dtype.kind not in "iu":
                 raise ValueError(f"group {k} must hold integer column positions, got {group.dtype}.")
@@ -178,12 +203,103 @@ class GroupSparse:
             )
 
 
-def _is_list_of_groups(groups: Any) -> bool:
-    return (
-        isinstance(groups, (list, tuple))
-        and len(groups) > 0
-        and all(isinstance(g, (list, tuple, range, np.ndarray)) for g in groups)
-    )
+# ---------------------------------------------------------------- how groups are given
+
+
+def as_stored(groups: Any) -> Any:
+    """Return lists in place of sets, iterators and indices of data frames.
+
+    Those have no order, end after one pass, or have no place in a model file. What is no collection is
+    returned as it is, for `check` to refuse.
+    """
+    outer = _listed(groups)
+    if not isinstance(outer, (list, tuple)):
+        return outer
+    inner = [_listed(group) for group in outer]
+    if all(new is old for new, old in zip(inner, outer, strict=True)):
+        return outer
+    return _sorted(inner) if isinstance(groups, (set, frozenset)) else inner
+
+
+def _listed(items: Any) -> Any:
+    if isinstance(items, (set, frozenset)):
+        return _sorted(items)
+    kept = isinstance(items, (list, tuple, range, np.ndarray)) or getattr(items, "ndim", 1) != 1
+    return items if kept or not _is_collection(items) else list(items)
+
+
+def _sorted(items: Iterable[Any]) -> list[Any]:
+    # The order of a set of strings differs between processes.
+    try:
+        return sorted(items)
+    except TypeError:
+        return sorted(items, key=repr)
+
+
+def as_list_of_groups(groups: Any) -> list[Any] | None:
+    """Return the groups where there is one collection for each, None where there is one label per feature."""
+    if isinstance(groups, Mapping):
+        raise ValueError(
+            "groups must be a list of groups or one label per feature, not a dict; "
+            "of a dict of groups pass list(groups.values())."
+        )
+    if not _is_collection(groups):
+        raise ValueError(
+            "groups must be one list of columns per group, such as [[0, 1], [2, 3]], or one label per "
+            f"feature, such as ['a', 'a', 'b', 'b']; got {groups!r}."
+        )
+    if isinstance(groups, np.ndarray) and groups.ndim == 1 and groups.dtype != object:
+        return None
+    given = list(groups)
+    single = [k for k, group in enumerate(given) if not _is_collection(group)]
+    if len(single) == len(given):
+        return None
+    if single:
+        raise ValueError(
+            f"groups[{single[0]}] is {given[single[0]]!r}, but others are lists of columns; give every group "
+            "as a list and leave out what is none."
+        )
+    return given
+
+
+def number_labels(labels: Any) -> NDArray[np.intp]:
+    """Return the position of each label among the sorted ones."""
+    missing = np.flatnonzero(_is_missing(labels))
+    if len(missing):
+        raise ValueError(
+            f"groups has no label for feature {missing[0]} ({len(missing)} such features); "
+            "give every feature a label, one of its own if need be."
+        )
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise ValueError(f"groups must hold one label per feature, got an array of shape {values.shape}.")
+    try:
+        return np.unique(values, return_inverse=True)[1].astype(np.intp)
+    except TypeError:
+        raise ValueError(
+            "groups has labels that cannot be sorted together; use text for all of them, or integers."
+        ) from None
+
+
+def _is_missing(labels: Any) -> NDArray[np.bool_]:
+    # By item, because an array of text would spell NaN out.
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "biuUS":
+        return np.zeros(len(labels), dtype=bool)
+    return np.array([label is None or _differs_from_itself(label) for label in labels], dtype=bool)
+
+
+def _differs_from_itself(label: Any) -> bool:
+    """Tell NaN and NaT, and NA of pandas, which has no truth value."""
+    try:
+        return bool(np.any(label != label))
+    except TypeError:
+        return True
+
+
+def _is_collection(value: Any) -> bool:
+    if isinstance(value, (str, bytes, Mapping)) or getattr(value, "ndim", 1) == 0:
+        return False
+    return isinstance(value, Iterable)
 
 
 def group_norms(w: FloatArray, labels: NDArray[np.intp], n_groups: int) -> FloatArray:

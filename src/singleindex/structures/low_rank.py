@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import svds
 
-from .base import FloatArray
+from .base import FloatArray, is_count
+
+# Singular values below this share of the largest one are rounding.
+_ROUNDING = 1e-10
 
 # Above this share of the smaller side a full decomposition is the faster one.
 _FULL_ABOVE = 0.25
@@ -25,10 +28,11 @@ class LowRank:
 
     Notes
     -----
-    The projection is a truncated singular value decomposition (PROPACK, which of scipy's and
-    scikit-learn's was the fastest and most accurate in `benchmarks/`), started in each iteration
-    from the last one's singular vectors. The result does not depend on chance. Columns are not scaled
-    one by one, which would destroy the rank: `column_scale` gives one common factor here.
+    The projection is a truncated singular value decomposition, started in each iteration from the last
+    one's singular vectors. It is by PROPACK, exact to rounding, which for a large matrix and a small rank
+    was the fastest of scipy's PROPACK and ARPACK and scikit-learn's randomised one when this was written.
+    The result does not depend on chance. Columns are not scaled one by one, which would destroy the rank:
+    `column_scale` gives one common factor here.
 
     Examples
     --------
@@ -53,15 +57,16 @@ class LowRank:
         return self._assemble(truncated_svd(w.reshape(self.shape), n_atoms, self._start()), w.dtype)
 
     def count_atoms(self, w: FloatArray) -> int:
-        return len(svd_above(w.reshape(self.shape), 1e-10)[1])
+        return len(self._singular_values(w))
 
     def check(self, shape: tuple[int, ...]) -> int:
-        if len(self.shape) != 2 or min(self.shape) < 1 or int(np.prod(self.shape)) != shape[0]:
+        rows, columns = check_sides(self.shape)
+        if rows * columns != shape[0]:
             raise ValueError(
-                f"LowRank(shape={self.shape}) needs rows of X with {int(np.prod(self.shape))} entries, "
+                f"LowRank(shape={self.shape}) needs rows of X with {rows * columns} entries, "
                 f"got {shape[0]}; give the shape of the matrices that the rows of X hold."
             )
-        return min(self.shape)
+        return min(rows, columns)
 
     def shrink(self, w: FloatArray, amount: float) -> FloatArray:
         matrix = w.reshape(self.shape)
@@ -72,7 +77,7 @@ class LowRank:
         return self._assemble((u, np.maximum(s - amount, 0), vt), w.dtype)
 
     def norm(self, w: FloatArray) -> float:
-        return float(svd_above(w.reshape(self.shape), 1e-10)[1].sum())
+        return float(self._singular_values(w).sum())
 
     def dual_norm(self, gradient: FloatArray) -> float:
         return float(truncated_svd(gradient.reshape(self.shape), 1)[1][0])
@@ -88,16 +93,51 @@ class LowRank:
     def _start(self) -> FloatArray | None:
         return None
 
+    def _singular_values(self, w: FloatArray) -> FloatArray:
+        return svd_above(w.reshape(self.shape), _ROUNDING)[1]
+
 
 class WarmLowRank(LowRank):
-    """Remembers its last singular vectors; lives as long as a fit."""
+    """Remembers its last decomposition; lives as long as a fit.
+
+    The singular vectors start the next one. The singular values answer `count_atoms` and `norm` of the
+    array that was returned last, which must not be changed in place.
+    """
+
+    def project(self, w: FloatArray, n_atoms: int | None) -> FloatArray:
+        values = self._remembered(w)
+        if values is None or (n_atoms is not None and n_atoms < len(values)):
+            return super().project(w, n_atoms)
+        return self._remember(w.copy(), values)
 
     def _assemble(self, parts: tuple[FloatArray, FloatArray, FloatArray], dtype: Any) -> FloatArray:
-        object.__setattr__(self, "_last", parts[0].sum(axis=1))
-        return super()._assemble(parts, dtype)
+        object.__setattr__(self, "_last_vectors", parts[0].sum(axis=1))
+        values = parts[1]
+        values = values[values > _ROUNDING * np.max(values, initial=0.0)]
+        return self._remember(super()._assemble(parts, dtype), values)
 
     def _start(self) -> FloatArray | None:
-        return self.__dict__.get("_last")
+        return self.__dict__.get("_last_vectors")
+
+    def _singular_values(self, w: FloatArray) -> FloatArray:
+        values = self._remembered(w)
+        return super()._singular_values(w) if values is None else values
+
+    def _remember(self, w: FloatArray, values: FloatArray) -> FloatArray:
+        # The array itself, not its id, which could be given to another one.
+        object.__setattr__(self, "_last_result", (w, values))
+        return w
+
+    def _remembered(self, w: FloatArray) -> FloatArray | None:
+        result, values = self.__dict__.get("_last_result", (None, None))
+        return values if result is w else None
+
+
+def check_sides(shape: Any) -> tuple[int, int]:
+    sides = list(shape) if isinstance(shape, (tuple, list, np.ndarray)) else []
+    if len(sides) != 2 or not all(is_count(side) for side in sides):
+        raise ValueError(f"shape must be two positive integers, rows and columns; got {shape!r}.")
+    return int(sides[0]), int(sides[1])
 
 
 def truncated_svd(

@@ -1,0 +1,74 @@
+"""Checks of parameters and targets; each raises with the fix in the message."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from ..link.lpav import check_lipschitz
+from ..structures import Structure
+
+
+def check_n_atoms(n_atoms, n_available):
+    if n_atoms is None:
+        return None
+    if isinstance(n_atoms, bool) or not isinstance(n_atoms, numbers.Integral):
+        raise ValueError(
+            f"n_atoms must be an integer or None (no limit), got {n_atoms!r}; "
+            "for a share of the features use n_atoms=int(share * n_features)."
+        )
+    if not 1 <= int(n_atoms) <= n_available:
+        raise ValueError(
+            f"n_atoms must be from 1 to {n_available}, the number of atoms there are for this X, "
+            f"got {n_atoms}; use n_atoms=None for no limit."
+        )
+    return int(n_atoms)
+
+
+def check_structure(structure):
+    if isinstance(structure, type) or not isinstance(structure, Structure):
+        given = structure.__name__ if isinstance(structure, type) else repr(structure)
+        raise ValueError(
+            "structure must be an object with the methods project, count_atoms and check, such as Sparse() "
+            f"or GroupSparse(groups), got {given}."
+        )
+    return structure
+
+
+def check_atoms_available(structure, n_features):
+    available = structure.check((n_features,))
+    if not isinstance(available, numbers.Integral):
+        raise ValueError(
+            f"{type(structure).__name__}.check must return the number of atoms there are, got {available!r}."
+        )
+    return int(available)
+
+
+def check_slope(lipschitz):
+    lipschitz = check_lipschitz(lipschitz)
+    if lipschitz == 0:
+        raise ValueError("lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default.")
+    return lipschitz
+
+
+def check_number(name, value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
+    return float(value)
+
+
+def check_count(name, value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    return int(value)
+
+
+def check_varies(Y):
+    constant = np.flatnonzero((Y[:1] == Y).all(axis=0))
+    if len(constant):
+        which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"
+        raise ValueError(
+            f"{which} is constant ({Y[0, constant[0]]:g}) over the {len(Y)} rows of positive weight: "
+            "there is nothing to learn. At least two different values are needed."
+        )

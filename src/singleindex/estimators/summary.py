@@ -1,0 +1,202 @@
+"""A fitted model in words: which features it uses, what its link looks like, how it was found."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..solvers import Status
+from .checks import check_count
+
+_MAX_STEPS = 6
+_MAX_FLATS = 3
+
+
+def summarise(model, top=20) -> str:
+    """Return a readable text about a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A single-index regressor or classifier, plain or with a search.
+    top : int, default=20
+        The largest number of features to list, by the size of their weight.
+
+    Returns
+    -------
+    text : str
+        Several outputs or classes have one block each.
+
+    Notes
+    -----
+    Weights are in the units of X, and their common length is determined only together with the slope of the
+    link. The errors are those of the training rows in the solver, before w got its final length and link:
+    they say how the solver went, not how well the model predicts. After a joint fit of several outputs they
+    are the sum over all.
+
+    Examples
+    --------
+    >>> from singleindex import SingleIndexRegressor
+    >>> from singleindex.datasets import make_single_index
+    >>> from singleindex.estimators.summary import summarise
+    >>> X, y, w, g = make_single_index(300, 50, n_atoms=3, noise="gaussian", random_state=0)
+    >>> print(summarise(SingleIndexRegressor(n_atoms=3).fit(X, y), top=2))
+    SingleIndexRegressor: 50 features, 3 with a weight
+    <BLANKLINE>
+    Solver: CONVERGED, ...
+    Weights
+      feature   weight
+      x31      -0.29...
+      x25      -0.26...
+      and 1 more
+    Link
+      from ... to ..., for the index from ... to ...
+      ... knots, largest slope 1
+      flat over ...
+    """
+    check_count("top", top)
+    check_is_fitted(model)
+    if not hasattr(model, "link_"):
+        raise TypeError(
+            f"{type(model).__name__} has no link to tell of; pass a fitted single-index model, "
+            "such as SingleIndexRegressor."
+        )
+    coef = model.coef_.reshape(len(model.coef_), -1)
+    names = _output_names(model, coef.shape[1])
+    used = np.count_nonzero(coef.any(axis=1))
+    outputs = f", {len(names)} outputs" if len(names) > 1 else ""
+    lines = [f"{type(model).__name__}: {len(coef)} features, {used} with a weight{outputs}"]
+    lines += _search_lines(model)
+    for k, name in enumerate(names):
+        lines += ["", *([f"== {name} =="] if len(names) > 1 else [])]
+        lines += _solver_lines(model, k)
+        lines += _weight_lines(model, coef[:, k], k, top)
+        lines += _link_lines(model, k)
+    return "\n".join(lines)
+
+
+def _output_names(model, n_outputs: int) -> list[str]:
+    if not is_classifier(model):
+        return [f"output {k}" for k in range(n_outputs)]
+    kind = "label" if getattr(model, "multilabel_", False) else "class"
+    return [f"{kind} {label}" for label in model.classes_.tolist()[-n_outputs:]]
+
+
+def _of_output(model, name: str, k: int):
+    """Return what the attribute says of one output."""
+    value = getattr(model, name)
+    return value[k] if isinstance(value, list) else value
+
+
+# ---------------------------------------------------------------- how it was found
+
+
+def _search_lines(model) -> list[str]:
+    if not hasattr(model, "best_params_"):
+        return []
+    scoring = model.scoring if isinstance(model.scoring, str) else "score"
+    chosen = ", ".join(f"{name}={_number(value)}" for name, value in model.best_params_.items())
+    return [
+        f"Search: {len(model.cv_results_['mean_test_score'])} candidates, "
+        f"best held-out {scoring} {model.best_score_:.4g}",
+        f"  {chosen}",
+    ]
+
+
+def _solver_lines(model, k: int) -> list[str]:
+    """Return the lines on the solver; a model without a history tells its status alone."""
+    status = _of_output(model, "status_", k)
+    reason = f"{status}, {Status[status].value}"
+    if not hasattr(model, "history_"):
+        return [f"Solver: {reason}"]
+    history, kept = _of_output(model, "history_", k), int(_of_output(model, "best_iter_", k))
+    mse = history["mse"]
+    lines = [
+        f"Solver: {reason}",
+        f"  iterate {kept + 1} of {len(mse)} kept, {_count(history['n_atoms'][kept], 'atom')}",
+    ]
+    return lines + _error_lines(mse, kept)
+
+
+def _error_lines(mse, kept: int) -> list[str]:
+    rows = [("iteration", "mse in the solver", "below the first")]
+    for t in _steps_to_show(len(mse), kept):
+        # The last iterate may be worse than the first, and the first exact.
+        fall = 1 - mse[t] / mse[0] if mse[0] > 0 else 0.0
+        rows.append((f"{t + 1}{' kept' if t == kept else ''}", f"{mse[t]:.4g}", f"{fall:.1%}" if t else ""))
+    return _table(rows)
+
+
+def _steps_to_show(n_steps: int, kept: int) -> list[int]:
+    """Return the first steps, the one that was kept, and the last."""
+    first = range(min(n_steps, _MAX_STEPS - 2))
+    return sorted({*first, kept, n_steps - 1})
+
+
+# ---------------------------------------------------------------- what it is
+
+
+def _weight_lines(model, coef, k: int, top: int) -> list[str]:
+    used = np.flatnonzero(coef)
+    shown = used[np.argsort(-np.abs(coef[used]), kind="stable")][:top]
+    names = getattr(model, "feature_names_in_", None)
+    stability = getattr(model, "stability_", None)
+    rows = [("feature", "weight", *(["in folds"] if stability is not None else []))]
+    for j in shown:
+        row = [f"x{j}" if names is None else str(names[j]), f"{coef[j]:+.4g}"]
+        if stability is not None:
+            row.append(f"{stability.reshape(len(coef), -1)[j, k]:.0%}")
+        rows.append(tuple(row))
+    lines = ["Weights", *_table(rows)] if len(shown) else ["Weights", "  all are zero"]
+    return lines + ([f"  and {len(used) - len(shown)} more"] if len(used) > len(shown) else [])
+
+
+def _link_lines(model, k: int) -> list[str]:
+    link = _of_output(model, "link_", k)
+    index, lines = "the index", ["Link"]
+    if is_classifier(model):
+        index = f"the index + intercept ({np.atleast_1d(model.intercept_)[k]:+.4g})"
+    if not hasattr(link, "knots_"):
+        name = getattr(link.name, "__name__", repr(link.name)) if callable(link.name) else link.name
+        return [*lines, f"  known: {name}, of {index} {link.offset:+.4g}"]
+    x, values = link.knots_.T
+    lines.append(f"  from {values[0]:.4g} to {values[-1]:.4g}, for {index} from {x[0]:.4g} to {x[-1]:.4g}")
+    if values[0] == values[-1]:
+        return [*lines, "  constant"]
+    with np.errstate(over="ignore"):
+        slope = np.max(np.diff(values) / np.diff(x))
+    return [*lines, f"  {_count(len(x), 'knot')}, largest slope {slope:.4g}", f"  {_flat_parts(x, values)}"]
+
+
+def _flat_parts(x, values) -> str:
+    """Return in words where the link is flat, the longest parts first."""
+    flat = np.flatnonzero(np.diff(values) <= 1e-12 * (values[-1] - values[0]))
+    if len(flat) == 0:
+        return "nowhere flat"
+    length = np.diff(x)[flat]
+    longest = flat[np.argsort(-length, kind="stable")]
+    parts = ", ".join(f"{x[i]:.4g} to {x[i + 1]:.4g}" for i in longest[:_MAX_FLATS])
+    more = f" and {_count(len(flat) - _MAX_FLATS, 'shorter part')}" if len(flat) > _MAX_FLATS else ""
+    return f"flat over {length.sum() / (x[-1] - x[0]):.0%} of its range: {parts}{more}"
+
+
+# ---------------------------------------------------------------- words and columns
+
+
+def _number(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _count(n, what: str) -> str:
+    return f"{n:g} {what}{'' if n == 1 else 's'}"
+
+
+def _table(rows: list[tuple]) -> list[str]:
+    """Return the rows as lines, the first column flush left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return lines
