@@ -14,7 +14,7 @@ import sklearn
 
 import singleindex
 
-from . import fit, lpav, recovery, selection, text
+from . import fit, lpav, probabilities, recovery, selection, small_n, text
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
@@ -22,6 +22,8 @@ PARTS = {
     "text": ("The text data of the paper", text),
     "recovery": ("Finding the structure", recovery),
     "selection": ("Choosing by cross-validation", selection),
+    "small_n": ("Few rows", small_n),
+    "probabilities": ("Probabilities", probabilities),
 }
 FOLDER = Path(__file__).with_name("results")
 REPORT = Path(__file__).with_name("RESULTS.md")
