@@ -109,7 +109,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         settings = self._check_settings(X.shape[1])
         if self.column_scale is not None:
             check_number("column_scale", self.column_scale)
-        design, settings["structure"] = self._design(X, weight, settings["structure"], self.column_scale)
+        prepared = self._prepare(X, weight)
+        design, settings["structure"] = self._scaled(prepared, settings["structure"], self.column_scale)
         joint, settings = self._joint_settings(settings, Y.shape[1])
         solve = self._solve_jointly if joint else self._solve_each
         progress = None
@@ -144,8 +145,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         result = solve_csi(design, Y, **settings, sample_weight=weight, on_iteration=progress)
         return result.by_output()
 
-    def _design(self, X, weight, structure, power):
-        """Return the design with scaled columns, and the structure that goes with it."""
+    def _prepare(self, X, weight):
+        """Return X as a design, and the variance of its columns."""
         design = as_design(X)
         share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
         _, variance = design.column_moments(share)
@@ -154,6 +155,11 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
                 "Every column of X is constant over the rows of positive weight: there is nothing to "
                 "learn w from. Check that the right columns were passed."
             )
+        return design, variance
+
+    def _scaled(self, prepared, structure, power):
+        """Return the prepared design with scaled columns, and the structure that goes with it."""
+        design, variance = prepared
         if power is None:
             scale = np.where(variance > 0, 1.0, 0.0)
         else:
@@ -167,7 +173,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         design = ScaledDesign(design, scale)
         if not getattr(structure, "overlapping", False):
             return design, structure
-        columns, structure = structure.latent(X.shape[1])
+        columns, structure = structure.latent(design.shape[1])
         return ExpandedDesign(design, columns), structure
 
     def _attributes(self, iterates, design, dtype):

@@ -33,12 +33,12 @@ def held_out_index(iterates, design, X_test, weight):
     return index
 
 
-def length_for_link(held_out, y, fitter, weight, precision=1e-12):
+def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
     """Return the factor that brings a standardised held-out index to the length its link needs."""
     # From the length of the unpenalised line, as in the solver.
     slope = np.average(held_out * (y - np.average(y, weights=weight)), weights=weight)
     base = max(abs(float(slope)), 1e-12) / fitter.slope
-    return base * fit_scale(base * held_out, y, fitter, weight, 1, precision)
+    return base * fit_scale(base * held_out, y, fitter, weight, 1, precision, guess / base)
 
 
 class IndexNotIdentifiedWarning(UserWarning):

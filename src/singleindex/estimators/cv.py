@@ -176,7 +176,7 @@ class SearchMixin(SingleIndexBase):
 
     def _refit(self, X, Y, weight, splits, cells, where, held_out):
         cell = cells[where.cell]
-        levels, design = trace_cell(self, X, Y, weight, cell)
+        levels, design = trace_cell(self, self._prepare(X, weight), Y, weight, cell)
         self.path_ = self._path_record(cell, levels, design)
         fold_coefs = Parallel(n_jobs=self.n_jobs)(
             delayed(fold_coef)(self, X, Y, weight, train, cell, where) for train, _ in splits
@@ -208,7 +208,8 @@ def fold_coef(model, X, Y, weight, train, cell, where):
     """Return the chosen candidate's coefficients on one fold, each output's index at unit spread."""
     short = replace(cell, levels=cell.levels[: where.level + 1])
     fold_weight = None if weight is None else weight[train]
-    levels, design = trace_cell(model, _safe_indexing(X, train), Y[train], fold_weight, short)
+    prepared = model._prepare(_safe_indexing(X, train), fold_weight)
+    levels, design = trace_cell(model, prepared, Y[train], fold_weight, short)
     columns = []
     for one in levels[where.level][where.iteration]:
         sd = spread_of(one.index, fold_weight)[1]

@@ -79,7 +79,11 @@ def single_index_path(X, y, *, n_atoms=None, sample_weight=None, max_iter=5, **s
         else [Level(check_n_atoms(k, available)) for k in sorted(set(n_atoms), reverse=True)]
     )
     traced, design = trace_cell(
-        model, X, targets.Y, weight, Cell(model.column_scale, model.alpha, tuple(levels))
+        model,
+        model._prepare(X, weight),
+        targets.Y,
+        weight,
+        Cell(model.column_scale, model.alpha, tuple(levels)),
     )
     return assemble(levels, traced, design, unit)
 

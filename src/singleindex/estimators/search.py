@@ -33,10 +33,10 @@ class FoldPath:
     n_atoms: np.ndarray  # (n_levels, max_iter)
 
 
-def trace_cell(model, X, Y, weight, cell):
+def trace_cell(model, prepared, Y, weight, cell):
     """Return, for each level, the iterates of all outputs, padded with the last one; and the design."""
-    settings = model._settings_of_all_levels(X.shape[1]) | {"alpha": cell.alpha}
-    design, settings["structure"] = model._design(X, weight, settings["structure"], cell.column_scale)
+    settings = model._settings_of_all_levels(prepared[0].shape[1]) | {"alpha": cell.alpha}
+    design, settings["structure"] = model._scaled(prepared, settings["structure"], cell.column_scale)
     joint, settings = model._joint_settings(settings, Y.shape[1])
     targets = [Y] if joint else [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
     levels: list = [[[] for _ in targets] for _ in cell.levels]
@@ -62,9 +62,10 @@ def trace_fold(model, X, Y, weight, train, test, cells):
     """Return a FoldPath per cell."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     fold_weight = None if weight is None else weight[train]
+    prepared = model._prepare(X_train, fold_weight)
     traced = []
     for cell in cells:
-        levels, design = trace_cell(model, X_train, Y[train], fold_weight, cell)
+        levels, design = trace_cell(model, prepared, Y[train], fold_weight, cell)
         index = np.empty((len(levels), model.max_iter, len(test), Y.shape[1]), dtype=np.float32)
         n_atoms = np.empty((len(levels), model.max_iter))
         for i, iterations in enumerate(levels):
@@ -125,6 +126,7 @@ class Scorekeeper:
         self.Y, self.unit = targets.Y, targets.unit
         self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
         self.fitter = model._link_fitter()
+        self.last_factor = 0.0
         # scikit-learn's scorers check their input anew each time; these few give the same numbers at once.
         quick = QUICK_SCORES.get(model.scoring) if isinstance(model.scoring, str) else None
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
@@ -169,7 +171,8 @@ class Scorekeeper:
         if not self.fitter.is_learned:
             link, _ = self.fitter.fit(held_out, y, weight)
             return link.shift(link.offset), 1.0
-        factor = length_for_link(held_out, y, self.fitter, weight, precision=0.05)
+        factor = length_for_link(held_out, y, self.fitter, weight, precision=0.05, guess=self.last_factor)
+        self.last_factor = factor
         return self.fitter.fit(factor * held_out, y, weight)[0], factor
 
     def _frozen(self, links, index):

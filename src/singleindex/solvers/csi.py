@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -135,10 +136,14 @@ class _Loop:
         self.structure = for_one_fit(structure)
         self.alpha, self.slope, self.is_learned = alpha, link_fitter.slope, link_fitter.is_learned
         self.share = np.full(n, 1 / n) if sample_weight is None else sample_weight / sample_weight.sum()
-        self.correlation = design.rmatvec(self.weighted(self.centred(y)))
         self.penalty = 0.0
         if penalty > 0:
             self.penalty = penalty * self.structure.dual_norm(self.correlation)
+
+    @cached_property
+    def correlation(self) -> FloatArray:
+        """Xᵀ(y − ȳ)/n; a warm start without a penalty has no use for it."""
+        return self.design.rmatvec(self.weighted(self.centred(self.y)))
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Return P(Xᵀ(y − ȳ)), scaled so that a line of the largest slope fits y, and its index."""

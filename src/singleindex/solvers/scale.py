@@ -22,6 +22,7 @@ def fit_scale(
     sample_weight: FloatArray | None,
     n_coefficients: int,
     precision: float = 1e-12,
+    guess: float = 1.0,
 ) -> float:
     """Return the factor, at least 1, by which w is too short for its link.
 
@@ -29,7 +30,8 @@ def fit_scale(
     a short w means a flat link. At the right length the residuals are uncorrelated with the index, which is
     the condition that the calibrated loss without ridge has along w. Where there are fewer than about
     fifty rows per coefficient the index of the training rows looks better than it is, and
-    so would the link; the factor is then taken to a power below one. `precision` is that of its logarithm.
+    so would the link; the factor is then taken to a power below one. `precision` is that of its logarithm;
+    a good `guess` saves fits.
     """
     if not np.isfinite(fitter.lipschitz) or n_coefficients == 0:
         return 1.0
@@ -50,7 +52,9 @@ def fit_scale(
         return float(pull @ (fitted - y) / size) + _NONE
 
     low, high = 0.0, np.log(2.0)
-    if correlation(low) >= 0:
+    if guess > 1.2 and correlation(np.log(guess / 1.2)) < 0:
+        low, high = np.log(guess / 1.2), min(np.log(guess * 1.2), np.log(_LARGEST))
+    elif correlation(low) >= 0:
         return 1.0
     while correlation(high) < 0:
         if high == np.log(_LARGEST):
