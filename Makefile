@@ -7,10 +7,14 @@ BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint dev bench clean
+.PHONY: demo images test lint dev bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
+
+# The pictures of the documents are those of the demo.
+images: demo
+	cp demo_output/links.png docs/images/links.png
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest tests README.md --doctest-glob='*.md'

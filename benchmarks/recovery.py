@@ -60,7 +60,7 @@ def group_lasso_first_groups(X, y, groups, n_wanted):
     sign = np.where(y > 0, 1.0, -1.0)
     X = np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))
     lists = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    indices, pointers = grp_converter(lists, X.shape[1])
+    indices, pointers = grp_converter([g.tolist() for g in lists], X.shape[1])
     largest = max(np.linalg.norm(X[:, g].T @ (sign / 2)) for g in lists) / len(y)
     chosen = []
     for share in np.geomspace(0.95, 0.1, 30):

@@ -22,9 +22,9 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import brier_score_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
-from singleindex import SingleIndexClassifier
+from singleindex import SingleIndexClassifierCV
 from singleindex.datasets import make_single_index
 
 LINKS = ("ramp", "clipped", "cloglog", "steps")
@@ -33,18 +33,12 @@ OUTPUT = Path("demo_output")
 
 
 def fit_single_index(X, y):
-    search = GridSearchCV(
-        SingleIndexClassifier(),
-        {"n_atoms": [3, 5, 7, 10, 14, 20, 28, 40]},
-        cv=5,
-        scoring="neg_brier_score",
-    )
-    model = search.fit(X, y).best_estimator_
+    model = SingleIndexClassifierCV().fit(X, y)
     return model, model.coef_
 
 
 def fit_l1_logistic(X, y):
-    # Chosen by AUC: by Brier score it would take too weak a penalty, to make up for its shrinkage.
+    # By AUC: by Brier score it would take too weak a penalty, to make up for its shrinkage.
     model = LogisticRegressionCV(
         Cs=np.logspace(-2, 1, 10),
         l1_ratios=[1],

@@ -1,0 +1,29 @@
+"""What the documents say of the project is what the project is."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import singleindex
+from benchmarks.__main__ import REPORT, assemble
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_report_is_the_stored_results():
+    assert REPORT.read_text() == assemble()
+
+
+def test_one_version_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    meson = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())
+    citation = re.search(r"^version: ([\d.]+)", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    found = {project["version"], meson.group(1), citation.group(1), singleindex.__version__}
+    assert len(found) == 1
+
+
+def test_links_of_the_documents_lead_somewhere():
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        text = (ROOT / name).read_text()
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            assert (ROOT / target).exists(), f"{name} links to {target}, which is not there"
