@@ -331,4 +331,31 @@ def test_a_searched_model_can_be_saved(data, fitted, tmp_path):
 
 def test_verbose_says_where_it_is(data, capsys):
     SingleIndexClassifierCV(**SMALL, verbose=1).fit(data.X, data.y)
-    assert "scoring path 2/2" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "fold traced 5/5" in said
+    assert "path scored 2/2" in said
+
+
+def test_callbacks_hear_of_every_fold_and_path(data):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
+
+    class Recorder:
+        def __init__(self):
+            self.names = []
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            self.names.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context):
+            pass
+
+    recorder = Recorder()
+    model = SingleIndexClassifierCV(**SMALL).set_callbacks(recorder).fit(data.X, data.y)
+    assert recorder.names == ["fit", *["fold traced"] * 5, *["path scored"] * 2]
+    assert not [name for name in vars(model) if name.startswith("_") and name != "_skl_callbacks"]

@@ -115,10 +115,11 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         solve = self._solve_jointly if joint else self._solve_each
         progress = None
         if told is not None:
-            progress = self._progress = Progress(
+            self._progress: Any = Progress(
                 self, X, told.y, told.unit, 1 if joint else Y.shape[1],
                 lambda records: self._attributes(records, design, X.dtype),
             )  # fmt: skip
+            progress = self._progress
         return solve(design, Y, weight, settings, progress), design
 
     def _solve_each(self, design, Y, weight, settings, progress):

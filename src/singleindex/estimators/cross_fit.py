@@ -34,11 +34,21 @@ def held_out_index(iterates, design, X_test, weight):
 
 
 def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
-    """Return the factor that brings a standardised held-out index to the length its link needs."""
+    """Return the factor that brings a standardised held-out index to the length its link needs.
+
+    Where the index predicts held-out rows hardly better than chance, the factor stays near that of the
+    least-squares line, which is then almost level: a steeper link would be fitted to noise.
+    """
+    centred = y - np.average(y, weights=weight)
+    slope = float(np.average(held_out * centred, weights=weight))
     # From the length of the unpenalised line, as in the solver.
-    slope = np.average(held_out * (y - np.average(y, weights=weight)), weights=weight)
-    base = max(abs(float(slope)), 1e-12) / fitter.slope
-    return base * fit_scale(base * held_out, y, fitter, weight, 1, precision, guess / base)
+    base = max(abs(slope), 1e-12) / fitter.slope
+    scale = fit_scale(base * held_out, y, fitter, weight, 1, precision, guess / base)
+    total = len(y) if weight is None else weight.sum()
+    noise = np.average(centred**2, weights=weight) * np.average(held_out**2, weights=weight) / total
+    # None at two standard errors of the slope, all of it far beyond.
+    trust = max(0.0, 1 - 4 * noise / slope**2) if slope > 0 else 0.0
+    return base * scale**trust
 
 
 class IndexNotIdentifiedWarning(UserWarning):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from .base import SingleIndexBase
 from .checks import check_n_atoms, check_number
 from .classifier import SingleIndexClassifier
 from .cross_fit import spread_of
+from .progress import SearchProgress
 from .regressor import SingleIndexRegressor
 from .search import Cell, Scorekeeper, trace_cell, trace_folds
 
@@ -69,13 +70,23 @@ class SearchMixin(SingleIndexBase):
         cells = self._cells(X.shape[1])
         splitter = check_cv(self.cv, targets.y, classifier=is_classifier(self))
         splits = list(splitter.split(X, targets.y, self._groups))
-        traced = trace_folds(self, X, targets.Y, weight, splits, cells, self.n_jobs)
+        progress = SearchProgress(self, X, targets.y, len(splits), len(cells))
+        plain = self._without_callbacks()
+        traced = trace_folds(plain, X, targets.Y, weight, splits, cells, self.n_jobs, progress)
         keeper = Scorekeeper(self, X, targets, weight, splits, check_scoring(self, scoring=self.scoring))
-        rows = self._score_all(keeper, traced, cells)
+        rows = self._score_all(keeper, traced, cells, progress)
         chosen = rows[self._choose(rows)]
         self._tell(cells, rows, chosen)
         held_out = keeper.pooled(self._indices(traced, chosen["where"]))
+        self._progress = progress
         return self._refit(X, targets.Y, weight, splits, cells, chosen["where"], held_out)
+
+    def _without_callbacks(self):
+        """Return a copy that can be sent to other processes: callbacks stay here."""
+        plain = copy.copy(self)
+        for name in ("_skl_callbacks", "_callback_fit_ctx", "_skl_callbacks_to_teardown"):
+            plain.__dict__.pop(name, None)
+        return plain
 
     # ------------------------------------------------------------ the grid
 
@@ -114,14 +125,10 @@ class SearchMixin(SingleIndexBase):
     def _indices(self, traced, where):
         return [fold[where.cell].index[where.level, where.iteration] for fold in traced]
 
-    def _score_all(self, keeper, traced, cells):
+    def _score_all(self, keeper, traced, cells, progress):
         """Return one record per candidate: cell, level and iteration."""
         rows = []
         for i, cell in enumerate(cells):
-            if self.verbose:
-                print(
-                    f"[{type(self).__name__}] scoring path {i + 1}/{len(cells)}", file=sys.stderr, flush=True
-                )
             for j, level in enumerate(cell.levels):
                 indices = None
                 for t in range(self.max_iter):
@@ -132,6 +139,7 @@ class SearchMixin(SingleIndexBase):
                     scores = keeper.score(indices)
                     count = np.mean([fold[i].n_atoms[j, t] for fold in traced])
                     rows.append(self._record(Choice(i, j, t), cell, level, scores, count))
+            progress.step("path scored")
         return rows
 
     @staticmethod
@@ -179,7 +187,8 @@ class SearchMixin(SingleIndexBase):
         levels, design = trace_cell(self, self._prepare(X, weight), Y, weight, cell)
         self.path_ = self._path_record(cell, levels, design)
         fold_coefs = Parallel(n_jobs=self.n_jobs)(
-            delayed(fold_coef)(self, X, Y, weight, train, cell, where) for train, _ in splits
+            delayed(fold_coef)(self._without_callbacks(), X, Y, weight, train, cell, where)
+            for train, _ in splits
         )
         self.stability_ = np.mean([coef != 0 for coef in fold_coefs], axis=0)
         if self.stability_.shape[1] == 1:
@@ -277,7 +286,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     n_jobs : int, default=None
         Folds that run side by side; the result is the same.
     verbose : int, default=0
-        Above 0, one line per path on standard error.
+        Above 0, one line per fold and path on standard error. scikit-learn's callbacks work too, a progress
+        bar among them.
 
     Attributes
     ----------

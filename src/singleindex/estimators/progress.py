@@ -62,6 +62,33 @@ class Progress:
             )
 
 
+class SearchProgress:
+    """Tells of the steps of a search: every fold that has been traced, every path that has been scored."""
+
+    def __init__(self, estimator, X, y, n_folds, n_paths):
+        self.estimator, self.told = estimator, {"estimator": estimator, "X": X, "y": y}
+        self.total = {"fold traced": n_folds, "path scored": n_paths}
+        self.done = dict.fromkeys(self.total, 0)
+        self.context = None
+        if getattr(estimator, "_skl_callbacks", None):
+            self.context = estimator._init_callback_context(max_subtasks=n_folds + n_paths)
+            self.context.call_on_fit_task_begin(**self.told)
+
+    def step(self, name):
+        self.done[name] += 1
+        if self.estimator.verbose:
+            where = f"{name} {self.done[name]}/{self.total[name]}"
+            print(f"[{type(self.estimator).__name__}] {where}", file=sys.stderr, flush=True)
+        if self.context is not None:
+            task = self.context.subcontext(task_name=name)
+            task.call_on_fit_task_begin(**self.told)
+            task.call_on_fit_task_end(**self.told)
+
+    def end(self):
+        if self.context is not None:
+            self.context.call_on_fit_task_end(**self.told, reconstruction_attributes={})
+
+
 def all_or_nothing(fit):
     """Make `fit` leave the estimator as it was where it fails or is interrupted."""
 

@@ -82,10 +82,15 @@ def trace_fold(model, X, Y, weight, train, test, cells):
     return traced
 
 
-def trace_folds(model, X, Y, weight, splits, cells, n_jobs):
-    return Parallel(n_jobs=n_jobs)(
+def trace_folds(model, X, Y, weight, splits, cells, n_jobs, progress):
+    traced = []
+    # In the order of the folds, whatever the number of jobs.
+    for fold in Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(trace_fold)(model, X, Y, weight, train, test, cells) for train, test in splits
-    )
+    ):
+        traced.append(fold)
+        progress.step("fold traced")
+    return traced
 
 
 def brier(fitted, index, y):
