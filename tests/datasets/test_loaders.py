@@ -200,6 +200,7 @@ MISSING = [
 def test_a_missing_file_is_named_with_its_source_and_place(
     loader, args, file, published, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr("singleindex.datasets._files.shared_folders", list)
     monkeypatch.setenv("SINGLEINDEX_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError) as caught:
         loader(*args)
@@ -224,6 +225,9 @@ def test_shared_data_beside_a_parent_is_found(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     checkout.mkdir(parents=True)
     (folder / "flags.arff").write_text("beside")
-    monkeypatch.delenv("SINGLEINDEX_DATA", raising=False)
     monkeypatch.chdir(checkout)
+    monkeypatch.delenv("SINGLEINDEX_DATA", raising=False)
+    assert find_file(FLAGS, "flags.arff").read_text() == "beside"
+    # Also where the variable names a folder that does not have the file.
+    monkeypatch.setenv("SINGLEINDEX_DATA", str(tmp_path))
     assert find_file(FLAGS, "flags.arff").read_text() == "beside"

@@ -16,14 +16,13 @@ class Source:
 
 
 def data_folders() -> list[Path]:
-    """List the folders to look in, best first.
-
-    `$SINGLEINDEX_DATA` alone if it is set; otherwise every existing `shared/data` beside a
-    parent of the working directory or of this file.
-    """
+    """List the folders to look in: `$SINGLEINDEX_DATA` if it is set, then those of `shared_folders`."""
     named = os.environ.get(VARIABLE)
-    if named:
-        return [Path(named).expanduser()]
+    return [*([Path(named).expanduser()] if named else []), *shared_folders()]
+
+
+def shared_folders() -> list[Path]:
+    """List every `shared/data` beside a parent of the working directory or of this file."""
     starts = [Path.cwd(), Path(__file__).resolve()]
     candidates = [parent / "shared" / "data" for start in starts for parent in [start, *start.parents]]
     return [folder for folder in dict.fromkeys(candidates) if folder.is_dir()]

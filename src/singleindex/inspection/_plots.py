@@ -173,7 +173,7 @@ def plot_convergence(model, *, ax=None):
     Returns
     -------
     ax : matplotlib Axes
-        With the objective. The ring marks the iterate that the model is.
+        With the objective. The ring marks the iterate that is kept; w gets its final length after it.
 
     Notes
     -----
