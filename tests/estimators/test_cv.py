@@ -268,6 +268,18 @@ def test_path_keeps_every_iterate(data):
     )
 
 
+def test_paths_are_in_the_units_of_y_and_know_every_link(data):
+    plain, scaled = (single_index_path(data.X, c * data.mean, n_atoms=[5]) for c in (1, 1000))
+    np.testing.assert_allclose(scaled.coefs, 1000 * plain.coefs, rtol=1e-8)
+    np.testing.assert_allclose(scaled.mse[0], 1e6 * plain.mse[0], rtol=1e-8)
+    # A power of two, so that no rounding can tip the choice between two candidates.
+    searches = [SingleIndexRegressorCV(**SMALL).fit(data.X, c * data.mean) for c in (1, 1024)]
+    assert searches[0].best_params_ == searches[1].best_params_
+    np.testing.assert_allclose(searches[1].path_["coefs"], 1024 * searches[0].path_["coefs"], rtol=1e-8)
+    known = single_index_path(data.X, data.y, n_atoms=[5], link="logistic")
+    assert np.count_nonzero(known.coefs[0]) == 5
+
+
 def test_a_warm_level_needs_fewer_iterations_than_a_cold_one():
     data = binary(n=300, d=400)
     settings = {"max_iter": 100, "tol": 1e-3}

@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from ..solvers import SolverResult, Status
+from ..solvers.csi import RECORDED
 from ..solvers.path import Level, hard_levels, soft_levels
 from ..structures import SoftStructure
 from .base import SingleIndexBase
@@ -22,7 +23,15 @@ from .classifier import SingleIndexClassifier
 from .cross_fit import spread_of
 from .progress import SearchProgress
 from .regressor import SingleIndexRegressor
-from .search import Cell, Scorekeeper, trace_cell, trace_folds
+from .search import (
+    Cell,
+    PlainUnits,
+    Scorekeeper,
+    in_units_of_y,
+    last_coefs,
+    trace_cell,
+    trace_folds,
+)
 
 RULES = ("best", "one_se")
 REFITS = ("all", "average")
@@ -76,10 +85,11 @@ class SearchMixin(SingleIndexBase):
         keeper = Scorekeeper(self, X, targets, weight, splits, check_scoring(self, scoring=self.scoring))
         rows = self._score_all(keeper, traced, cells, progress)
         chosen = rows[self._choose(rows)]
-        self._tell(cells, rows, chosen)
+        self._tell(rows, chosen)
         held_out = keeper.pooled(self._indices(traced, chosen["where"]))
         self._progress = progress
-        return self._refit(X, targets.Y, weight, splits, cells, chosen["where"], held_out)
+        where = chosen["where"]
+        return self._refit(X, targets, weight, splits, cells[where.cell], where, held_out)
 
     def _without_callbacks(self):
         """Return a copy that can be sent to other processes: callbacks stay here."""
@@ -166,7 +176,7 @@ class SearchMixin(SingleIndexBase):
         near = np.flatnonzero(means >= means[best] - slack)
         return min(near, key=lambda i: (rows[i]["mean_n_atoms"], -rows[i]["alpha"], rows[i]["iteration"], i))
 
-    def _tell(self, cells, rows, chosen):
+    def _tell(self, rows, chosen):
         names = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
         self.best_params_ = {name: chosen[name] for name in names}
         self.best_score_ = chosen["mean_test_score"]
@@ -182,10 +192,10 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ the chosen model
 
-    def _refit(self, X, Y, weight, splits, cells, where, held_out):
-        cell = cells[where.cell]
+    def _refit(self, X, targets, weight, splits, cell, where, held_out):
+        Y = targets.Y
         levels, design = trace_cell(self, self._prepare(X, weight), Y, weight, cell)
-        self.path_ = self._path_record(cell, levels, design)
+        self.path_ = self._path_record(cell, in_units_of_y(levels, targets.unit), design)
         fold_coefs = Parallel(n_jobs=self.n_jobs)(
             delayed(fold_coef)(self._without_callbacks(), X, Y, weight, train, cell, where)
             for train, _ in splits
@@ -203,12 +213,10 @@ class SearchMixin(SingleIndexBase):
 
     @staticmethod
     def _path_record(cell, levels, design):
-        last = [steps[-1] for steps in levels]
-        coefs = np.array([np.column_stack([design.in_units_of_X(one.coef) for one in step]) for step in last])
         return {
             "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=np.float64),
             "penalty": np.array([level.penalty for level in cell.levels]),
-            "coefs": coefs[:, :, 0] if coefs.shape[2] == 1 else coefs,
+            "coefs": last_coefs(levels, design),
             "mse": [[float(np.mean([one.mse for one in step])) for step in its] for its in levels],
         }
 
@@ -230,8 +238,7 @@ def chosen_result(iterates):
     """Return the last of these iterates as a solver's result."""
     last = iterates[-1]
     history = {
-        name: np.array([getattr(one, name) for one in iterates], dtype=np.float64)
-        for name in ("objective", "mse", "n_atoms", "step_size", "change")
+        name: np.array([getattr(one, name) for one in iterates], dtype=np.float64) for name in RECORDED
     }
     return SolverResult(
         last.coef, last.index, last.link, len(iterates), len(iterates) - 1, Status.CHOSEN, history
@@ -242,13 +249,7 @@ def averaged(X, fold_coefs, results):
     """Return results with the mean of the folds' w, each at unit spread, in the units of X."""
     coef = np.mean(fold_coefs, axis=0)
     index = np.asarray(X @ coef)
-
-    class InUnitsOfX:
-        @staticmethod
-        def in_units_of_X(w):
-            return w
-
-    return InUnitsOfX(), [replace(r, coef=coef[:, k], index=index[:, k]) for k, r in enumerate(results)]
+    return PlainUnits(), [replace(r, coef=coef[:, k], index=index[:, k]) for k, r in enumerate(results)]
 
 
 class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..solvers.path import Level, hard_levels
-from .base import Targets
-from .checks import check_n_atoms, check_varies
+from .checks import check_n_atoms
 from .regressor import SingleIndexRegressor
-from .search import Cell, trace_cell
+from .search import Cell, in_units_of_y, last_coefs, trace_cell
 
 
 @dataclass(frozen=True)
@@ -65,40 +63,21 @@ def single_index_path(X, y, *, n_atoms=None, sample_weight=None, max_iter=5, **s
     >>> [int((coef != 0).sum()) for coef in path.coefs]
     [20, 3, 1]
     """
-    model = clone(SingleIndexRegressor(max_iter=max_iter, **settings))
-    X, y = model._check_X_y(X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
-    weight = model._check_weight(sample_weight, X)
-    Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    check_varies(Y if weight is None else Y[weight > 0])
-    unit = model._units_of_outputs(Y, weight)
-    targets = Targets(y, Y / unit, unit)
+    model = SingleIndexRegressor(max_iter=max_iter, **settings)
+    X, targets, weight = model._check_data(X, y, sample_weight)
     available = model._settings_of_all_levels(X.shape[1])["structure"].check((X.shape[1],))
     levels = (
         hard_levels(available)
         if n_atoms is None
         else [Level(check_n_atoms(k, available)) for k in sorted(set(n_atoms), reverse=True)]
     )
-    traced, design = trace_cell(
-        model,
-        model._prepare(X, weight),
-        targets.Y,
-        weight,
-        Cell(model.column_scale, model.alpha, tuple(levels)),
-    )
-    return assemble(levels, traced, design, unit)
-
-
-def assemble(levels, traced, design, unit):
-    coefs = np.array(
-        [np.column_stack([design.in_units_of_X(one.coef) for one in steps[-1]]) * unit for steps in traced]
-    )
+    cell = Cell(model.column_scale, model.alpha, tuple(levels))
+    traced, design = trace_cell(model, model._prepare(X, weight), targets.Y, weight, cell)
+    traced = in_units_of_y(traced, targets.unit)
     return SingleIndexPath(
         n_atoms=np.array([level.n_atoms for level in levels]),
-        coefs=coefs[:, :, 0] if len(unit) == 1 else coefs,
-        links=[[one.link.rescale(u) for one, u in zip(steps[-1], unit, strict=True)] for steps in traced],
-        mse=[
-            np.array([[one.mse * u**2 for one, u in zip(step, unit, strict=True)] for step in steps])
-            for steps in traced
-        ],
+        coefs=last_coefs(traced, design),
+        links=[[one.link for one in steps[-1]] for steps in traced],
+        mse=[np.array([[one.mse for one in step] for step in steps]) for steps in traced],
         atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in traced],
     )

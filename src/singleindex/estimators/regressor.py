@@ -115,14 +115,19 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         -------
         self
         """
+        X, targets, weight = self._check_data(X, y, sample_weight)
+        results, design = self._solve_outputs(X, targets, weight)
+        self._set_fitted(in_users_units(results, targets.unit), design, X.dtype)
+        return self
+
+    def _check_data(self, X, y, sample_weight):
+        """Return checked X, the targets and the weights."""
         X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
         weight = self._check_weight(sample_weight, X)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         check_varies(Y if weight is None else Y[weight > 0])
         unit = self._units_of_outputs(Y, weight)
-        results, design = self._solve_outputs(X, Targets(y, Y / unit, unit), weight)
-        self._set_fitted(in_users_units(results, unit), design, X.dtype)
-        return self
+        return X, Targets(y, Y / unit, unit), weight
 
     def _units_of_outputs(self, Y, weight):
         """Return what to divide the outputs by, so that none outweighs the others in a joint fit.

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.utils import _safe_indexing
 
+from ..solvers import in_units
 from ..solvers.path import solve_path
 from .classifier import CERTAIN
 from .cross_fit import held_out_index, length_for_link
@@ -45,7 +46,6 @@ def trace_cell(model, prepared, Y, weight, cell):
         def keep(level, iterate, k=k):
             levels[level][k].append(iterate)
 
-        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
         list(solve_path(design, y, cell.levels, on_iteration=keep, sample_weight=weight, **settings))
     return [by_iteration(outputs, model.max_iter) for outputs in levels], design
 
@@ -56,6 +56,28 @@ def by_iteration(outputs, max_iter):
         [one for iterates in outputs for one in iterates[min(t, len(iterates) - 1)].by_output()]
         for t in range(max_iter)
     ]
+
+
+def in_units_of_y(levels, unit):
+    """Return traced levels with every iterate in the units of the outputs."""
+    return [
+        [[in_units(one, u) for one, u in zip(step, unit, strict=True)] for step in steps] for steps in levels
+    ]
+
+
+def last_coefs(levels, design):
+    """Return the coefficients kept at each level: (n_levels, d), or (n_levels, d, n_outputs)."""
+    last = [steps[-1] for steps in levels]
+    coefs = np.array([np.column_stack([design.in_units_of_X(one.coef) for one in step]) for step in last])
+    return coefs[:, :, 0] if coefs.shape[2] == 1 else coefs
+
+
+class PlainUnits:
+    """Stands for a design where coefficients are in the units of X already."""
+
+    @staticmethod
+    def in_units_of_X(w):
+        return w
 
 
 def trace_fold(model, X, Y, weight, train, test, cells):
@@ -129,7 +151,6 @@ class Scorekeeper:
     def __init__(self, model, X, targets, weight, splits, scorer):
         self.model, self.weight, self.splits, self.scorer = model, weight, splits, scorer
         self.Y, self.unit = targets.Y, targets.unit
-        self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
         self.fitter = model._link_fitter()
         self.last_factor = 0.0
         # scikit-learn's scorers check their input anew each time; these few give the same numbers at once.
@@ -137,6 +158,9 @@ class Scorekeeper:
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
         apart = targets.Y.shape[1] == 1 or getattr(model, "multilabel_", True)
         self.quick = quick if apart else None
+        self.parts = []
+        if self.quick is None:
+            self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
 
     def pooled(self, indices):
         """Return the held-out index of every row, the mean over folds where there are several."""
@@ -186,8 +210,7 @@ class Scorekeeper:
         d = self.model.n_features_in_
         links = [link if u == 1 else link.rescale(u) for link, u in zip(links, self.unit, strict=True)]
         records = [SimpleNamespace(coef=np.zeros(d), link=link) for link in links]
-        identity = SimpleNamespace(in_units_of_X=lambda w: w)
-        vars(frozen).update(self.model._attributes(records, identity, np.float64))
+        vars(frozen).update(self.model._attributes(records, PlainUnits(), np.float64))
         known = index[:, 0] if index.shape[1] == 1 else index
         frozen.index = lambda X: known
         return frozen
