@@ -88,7 +88,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         if held_out is None:
             return [with_fitted_scale(r, Y[:, k], fitter, weight) for k, r in enumerate(results)]
         results = [
-            with_cross_fitted_link(r, Y[:, k], fitter, weight, held_out[:, k]) for k, r in enumerate(results)
+            with_cross_fitted_link(r, Y[:, k], fitter, self._final_link_fitter(), weight, held_out[:, k])
+            for k, r in enumerate(results)
         ]
         for k, result in enumerate(results):
             warn_if_not_identified(result.link, Y[:, k])
@@ -259,6 +260,10 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
                 f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, got {self.link!r}."
             )
         return FixedLink(self.link)
+
+    def _final_link_fitter(self):
+        """Return what fits the link of a finished w to held-out rows."""
+        return self._link_fitter()
 
     # ------------------------------------------------------------ prediction
 
