@@ -21,7 +21,7 @@ from singleindex import (
 )
 from singleindex.datasets import make_single_index
 from singleindex.estimators.cross_fit import IndexNotIdentifiedWarning, warn_if_not_identified
-from singleindex.estimators.cv import near_best, over_folds
+from singleindex.estimators.cv import near_best, not_told_apart, over_folds
 from singleindex.estimators.search import Candidate
 from singleindex.link import MonotoneCurve
 from singleindex.solvers.path import hard_levels
@@ -136,6 +136,12 @@ def test_the_average_of_the_folds(data):
     assert model.coef_ @ data.coef / np.linalg.norm(model.coef_) / np.linalg.norm(data.coef) > 0.9
 
 
+def test_column_scales_that_change_nothing_are_tried_once(data):
+    scales = lambda X: set(SingleIndexClassifierCV(**SMALL).fit(X, data.y).cv_results_["column_scale"])  # noqa: E731
+    assert scales(data.X) == {0.5}
+    assert scales(data.X * np.geomspace(1, 10, data.X.shape[1])) == {0.0, 0.5}
+
+
 def test_averaging_is_for_few_rows(data):
     few = slice(120)
     for rows, like in ((few, "average"), (slice(None), "all")):
@@ -173,6 +179,12 @@ def test_the_average_is_over_all_folds_and_near_candidates():
     assert near_best(rows, 0.0).tolist() == [1]
     assert near_best(rows, 0.6).tolist() == [1, 2]  # the standard error of the best is 1
     assert near_best(rows, 2.0).tolist() == [0, 1, 2]
+
+
+def test_candidates_are_told_apart_by_what_the_folds_have_in_common():
+    fold = np.array([0.0, 5.0, -5.0, 1.0])  # easy and hard folds, alike for all candidates
+    scores = [fold, fold - 0.1, fold - [0.3, -0.1, 0.0, 0.1], np.full(4, np.nan)]
+    assert not_told_apart([{"scores": np.asarray(s)} for s in scores]).tolist() == [0, 2]
 
 
 def test_sample_weights_count(data):
@@ -291,7 +303,9 @@ def test_levels_are_the_papers_and_small_counts():
     counts = [level.n_atoms for level in hard_levels(4096)]
     assert counts == sorted(counts, reverse=True)
     assert {4096 // 2**k for k in range(11)} <= set(counts)
-    assert {1, 2, 3, 5, 10, 20} <= set(counts)
+    assert {1, 2, 3, 5, 7, 10, 20} <= set(counts)
+    assert not {14, 28} & set(counts)  # 16 and 32 are there
+    assert max(level.n_atoms for level in hard_levels(6)) == 6
     assert [level.n_atoms for level in hard_levels(1)] == [1]
 
 

@@ -78,7 +78,8 @@ class SearchMixin(SingleIndexBase):
 
     def _solve_outputs(self, X, targets, weight):
         self._check_search()
-        cells = self._cells(X.shape[1])
+        prepared = self._prepare(X, weight)
+        cells = self._cells(X.shape[1], prepared[1])
         splitter = check_cv(self.cv, targets.y, classifier=is_classifier(self))
         splits = list(splitter.split(X, targets.y, self._groups))
         progress = SearchProgress(self, X, targets.y, len(splits), len(cells))
@@ -89,9 +90,9 @@ class SearchMixin(SingleIndexBase):
         chosen = self._simplest(rows, near_best(rows, 1.0 if self.rule == "one_se" else 0.0))
         self._tell(rows, chosen)
         self._progress = progress
-        results, design = self._refit(X, targets, weight, cells, chosen["where"])
+        results, design = self._refit(prepared, targets, weight, cells, chosen["where"])
         averages = self.refit == "average" or (self.refit == "auto" and X.shape[0] < FEW_ROWS)
-        used = [rows[i]["folds"] for i in near_best(rows, 1.0)] if averages else [chosen["folds"]]
+        used = [rows[i]["folds"] for i in not_told_apart(rows)] if averages else [chosen["folds"]]
         self.stability_, coef = over_folds(used, (X.shape[1], len(results)))
         fitter = self._link_fitter()
         if averages:
@@ -110,7 +111,7 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ the grid
 
-    def _cells(self, n_features):
+    def _cells(self, n_features, variance):
         structure = self._settings_of_all_levels(n_features)["structure"]
         n_available = structure.check((n_features,))
         if self.n_atoms is None:
@@ -127,10 +128,19 @@ class SearchMixin(SingleIndexBase):
                 paths.append(tuple(Level(penalty=p) for p in shares))
         return [
             Cell(scale, check_number("alphas", alpha), path)
-            for scale in self.column_scales
+            for scale in self._distinct_scales(structure, variance)
             for alpha in self.alphas
             for path in paths
         ]
+
+    def _distinct_scales(self, structure, variance):
+        """Return those of the column scales that make a difference to these columns."""
+        kept: dict = {}
+        for power in self.column_scales:
+            factor = np.log(self._column_factors(variance, structure, power)[variance > 0])
+            if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
+                kept[power] = factor
+        return list(kept)
 
     def _check_search(self):
         if self.rule not in RULES:
@@ -189,10 +199,10 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ the chosen model
 
-    def _refit(self, X, targets, weight, cells, where):
+    def _refit(self, prepared, targets, weight, cells, where):
         """Trace the chosen path on all rows; return the chosen iterate of each output, and the design."""
         cell = cells[where.cell]
-        levels, design = trace_cell(self, self._prepare(X, weight), targets.Y, weight, cell)
+        levels, design = trace_cell(self, prepared, targets.Y, weight, cell)
         self.path_ = self._path_record(cell, in_units_of_y(levels, targets.unit), design)
         steps = levels[where.level][: where.iteration + 1]
         return [chosen_result([step[k] for step in steps]) for k in range(targets.Y.shape[1])], design
@@ -218,6 +228,18 @@ def near_best(rows, standard_errors):
     if len(folds) > 1:
         slack += standard_errors * np.std(folds, ddof=1) / np.sqrt(len(folds))
     return np.flatnonzero(means >= means[best] - slack)
+
+
+def not_told_apart(rows):
+    """Return the numbers of the candidates that the folds do not tell from the best one.
+
+    Their score is lower by less than one standard error of the difference, which the folds have in common.
+    """
+    scores = np.array([row["scores"] for row in rows])
+    best = int(np.nanargmax(scores.mean(axis=1)))
+    behind = scores[best] - scores
+    error = np.std(behind, axis=1, ddof=1) / np.sqrt(scores.shape[1]) if scores.shape[1] > 1 else 0.0
+    return np.flatnonzero(behind.mean(axis=1) <= error + 1e-12 * abs(scores[best].mean()))
 
 
 def over_folds(candidates, shape):
@@ -266,13 +288,13 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         half, and small counts. An empty sequence leaves hard thresholding out.
     structure : object, default=None
         What w may look like; None means `Sparse()`.
-    alphas : sequence of float, default=(0.1, 1.0, 10.0)
+    alphas : sequence of float, default=(0.1,)
         Ridge penalties to try.
     penalties : sequence of float or None, default=None
         Soft thresholding levels to try, shares from 0 to 1; None means eight of them, where the structure has
         soft thresholding. An empty sequence leaves it out.
-    column_scales : sequence of float or None, default=(0.5,)
-        Column scales to try.
+    column_scales : sequence of float or None, default=(0.5, 0.0)
+        Column scales to try. Of two that differ by less than a quarter in every column, the first only.
     cv : int, splitter or iterable, default=5
         How to split; groups are passed to `fit`.
     scoring : str, callable or None, default="neg_mean_squared_error" ("neg_brier_score" for the classifier)
@@ -322,8 +344,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     """
 
     def __init__(
-        self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
-        column_scales=(0.5,), cv=5, scoring="neg_mean_squared_error", rule="best", refit="auto",
+        self, n_atoms=None, *, structure=None, alphas=(0.1,), penalties=None,
+        column_scales=(0.5, 0.0), cv=5, scoring="neg_mean_squared_error", rule="best", refit="auto",
         link_cv=True, lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, n_jobs=None, verbose=0,
     ):  # fmt: skip
         set_search_parameters(self, locals())
@@ -365,8 +387,8 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     """
 
     def __init__(
-        self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
-        column_scales=(0.5,), cv=5, scoring="neg_brier_score", rule="best", refit="auto", link_cv=True,
+        self, n_atoms=None, *, structure=None, alphas=(0.1,), penalties=None,
+        column_scales=(0.5, 0.0), cv=5, scoring="neg_brier_score", rule="best", refit="auto", link_cv=True,
         lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, class_weight=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         set_search_parameters(self, locals())

@@ -165,7 +165,9 @@ class Scorekeeper:
         self.Y, self.unit = targets.Y, targets.unit
         self.fitter, self.final_fitter = model._link_fitter(), model._final_link_fitter()
         self.last_factor = 0.0
-        self.times_held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(self.Y))
+        self.times_held_out = np.zeros(len(self.Y))
+        for _, test in splits:
+            self.times_held_out[test] += 1
         # scikit-learn's scorers check their input anew each time; these few give the same numbers at once.
         quick = QUICK_SCORES.get(model.scoring) if isinstance(model.scoring, str) else None
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
@@ -179,7 +181,7 @@ class Scorekeeper:
         """Return the held-out index of every row, the mean over folds where there are several."""
         total = np.zeros(self.Y.shape)
         for (_, test), fold in zip(self.splits, folds, strict=True):
-            np.add.at(total, test, fold.index)
+            total[test] += fold.index
         with np.errstate(invalid="ignore", divide="ignore"):
             return total / self.times_held_out[:, None]
 

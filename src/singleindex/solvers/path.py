@@ -67,7 +67,13 @@ def hard_levels(n_available: int) -> list[Level]:
     From the largest to the smallest, as a warm path goes best.
     """
     fractions = {max(1, round(n_available / 2**k)) for k in range(11)}
-    small = {k for k in (1, 2, 3, 5, 7, 10, 14, 20, 28, 40) if k <= n_available}
+    small = {k for k in (1, 2, 3, 5, 7, 10) if k <= n_available}
+    # Between ten and fifty a count nearby will do.
+    small |= {
+        k
+        for k in (14, 20, 28, 40)
+        if k <= n_available and all(max(k, f) > 1.3 * min(k, f) for f in fractions)
+    }
     return [Level(n_atoms=k) for k in sorted(fractions | small, reverse=True)]
 
 

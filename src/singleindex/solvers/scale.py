@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -47,6 +49,7 @@ def fit_scale(
     if not size > 0:
         return 1.0
 
+    @cache  # brentq asks for the ends of its bracket once more
     def correlation(log_factor: float) -> float:
         fitted = solve_merged(knots, means, weights, fitter.lipschitz * np.exp(log_factor))
         return float(pull @ (fitted - means) / size) + _NONE
