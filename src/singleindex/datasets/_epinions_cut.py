@@ -12,7 +12,7 @@ IntArray = NDArray[np.int64]
 
 _DESCR = (
     "Epinions, the {n_users} users and the {n_items} items with the most ratings: {n_ratings} ratings 1 to 5 "
-    "and {n_links} undirected links of trust. After the recipe of Ganti, Rao, Balzano, Willett and Nowak (2017)."
+    "and {n_links} undirected links of trust. The recipe of Ganti, Rao, Balzano, Willett and Nowak (2017)."
 )
 
 
@@ -43,8 +43,8 @@ def load_epinions_cut(n_users: int = 1000, n_items: int = 1000) -> Bunch:
 
     Notes
     -----
-    With 1000 and 1000 there are 34445 ratings, by 990 users, and 29943 links (42038 statements of trust, 47 of
-    them by users in themselves). The paper counts 61610 links, near the 59886 non-zeros of this graph, and
+    With 1000 and 1000 there are 34445 ratings, by 990 users, and 29943 links (42038 statements of trust, 47
+    of them by users in themselves). The paper counts 61610 links, near the 59886 non-zeros of this graph, and
     3234 test ratings where 3000 for training leave 31445 here. It does not say on which side of the cut a
     rating of 3 falls, and its counts do not settle it: 22150 ratings are above 3, 27253 are 3 or more.
     """
