@@ -41,6 +41,12 @@ def link_folds(n_ratings) -> np.ndarray:
     return np.random.default_rng(0).permutation(n_ratings) % _PARTS
 
 
+def line_through(held_out: HeldOut) -> np.ndarray:
+    """Return the index plus a constant: what least squares predicts."""
+    shift = np.average(held_out.y - held_out.index, weights=held_out.weight)
+    return held_out.index + shift
+
+
 def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
     """Return a link for the index, from held-out ratings.
 
@@ -50,7 +56,7 @@ def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
     almost straight truth, a free curve would cost more than it gains.
     """
     index, y, weight, fold = held_out.index, held_out.y, held_out.weight, held_out.fold
-    line = index + (np.average(y, weights=weight) - np.average(index, weights=weight))
+    line = line_through(held_out)
     cap = slope_cap(index, y, weight, fitter)
     knots = MonotoneCurve(*fit_lpav(index, y, weight, cap)[:2]).knots_
     apart = line.copy()
