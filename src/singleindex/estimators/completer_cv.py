@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,16 +19,21 @@ from .completer import (
     Settings,
     SingleIndexCompleter,
     check_rank,
-    held_out_ratings,
-    index_at,
     is_effects,
-    length_in_y,
     ridge_of,
     smoothers_of,
     splits_of,
+)
+from .held_out_link import (
+    HeldOut,
+    fit_held_out_link,
+    held_out_ratings,
+    index_at,
+    length_in_y,
+    line_through,
+    link_folds,
     with_held_out_link,
 )
-from .held_out_link import HeldOut, fit_held_out_link, line_through, link_folds
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     graph_strengths : sequence of float, default=(0.0, 3.0, 10.0, 30.0, 100.0)
         Strengths of the graphs to try, for rows and columns apart; only 0 where there is no graph.
     cv : int, splitter or iterable, default=5
-        How to split the ratings. An integer is a number of folds, drawn by `random_state`; a validation part of
-        one's own goes in as a list of one pair of index arrays, training and validation.
+        How to split the ratings. An integer is a number of folds, drawn by `random_state`; a validation part
+        of one's own goes in as a list of one pair of index arrays, training and validation.
     effects, lipschitz, link, tol, random_state
         As in :class:`SingleIndexCompleter`.
     link_cv : bool, default=True
@@ -99,15 +105,17 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
 
     Notes
     -----
-    The search goes by coordinates, not over the whole grid: ridge and strength of the rows, of the columns, rank and
-    penalty, then strengths and ridges once more beside the factors. Each step keeps the best so far.
+    The search goes by coordinates, not over the whole grid: the ridges, ridge and strength of the rows, of
+    the columns, rank and penalty, then ridges and strengths once more beside the factors. Each step keeps the
+    best so far. With a learned link all of this is done for least squares first; then each setting is tried
+    again around the choice with a link, and taken only where it is better by more than a standard error.
 
     Examples
     --------
     >>> from singleindex import SingleIndexCompleterCV
     >>> from singleindex.datasets import make_completion
     >>> data = make_completion(100, 80, 2000, n_atoms=1, link="tanh", random_state=0)
-    >>> model = SingleIndexCompleterCV(n_atoms=[2], penalties=[0.5, 0.1], alphas=[3.0], max_iter=3)
+    >>> model = SingleIndexCompleterCV([2], penalties=[0.5], alphas=[3.0], graph_strengths=[3.0])
     >>> model = model.fit(data.pairs, data.y, data.row_graph, data.col_graph)
     >>> sorted(model.best_params_)[:3]
     ['alpha_cols', 'alpha_rows', 'iteration']
@@ -219,8 +227,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
 class Search:
     """Fits candidates on every split and scores each iterate on the ratings left out.
 
-    For a learned link there are two rounds. The first is least squares, scored as such. In the second each iterate
-    is scored with a curve, and takes over from the best so far only where it is better by more than a
+    For a learned link there are two rounds. The first is least squares, scored as such. In the second each
+    iterate is scored with a curve, and takes over from the best so far only where it is better by more than a
     standard error of the difference: a curve makes up for much, so that quite different settings score
     about alike, and chance would choose among them.
     """
@@ -235,7 +243,7 @@ class Search:
             raise ValueError("cv gives no split of the ratings; use an integer of at least 2, or a splitter.")
         self.link_fold = link_folds(len(ratings.y))
         self.indices, self.rows = {}, []
-        self.best_row = None
+        self.best_row: Any = None
 
     def with_curves(self):
         """Return the second round, at the best candidate of this one."""
@@ -324,7 +332,7 @@ class Search:
 
     def refit(self, candidate, iteration):
         """Return the chosen iterate, learned from all ratings."""
-        steps = []
+        steps: list = []
         settings = replace(candidate.settings(self.model, self.fitter), max_iter=iteration + 1)
         result = settings.solve(self.ratings, self.smoothers, steps.append)
         chosen = steps[-1]
