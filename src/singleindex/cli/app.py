@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import warnings
+from typing import Any
 
 import click
 
@@ -42,7 +43,13 @@ Results go to standard output, notes and progress to standard error; `-` stands 
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module when it is needed: the help of all needs none."""
+    """A group that imports a command's module when it is needed, and remembers what it was called with."""
+
+    arguments: list[str]
+
+    def main(self, args: Any = None, *others: Any, **settings: Any) -> Any:
+        self.arguments = list(sys.argv[1:] if args is None else args)
+        return super().main(args, *others, **settings)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -85,9 +92,16 @@ def app() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; errors become one line on standard error."""
+    from ..estimators.cross_fit import IndexNotIdentifiedWarning
+
     arguments = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in arguments
-    warnings.showwarning = say_warning
+    with warnings.catch_warnings():
+        warnings.showwarning = say_warning  # type: ignore[assignment]
+        warnings.simplefilter("always", IndexNotIdentifiedWarning)
+        return run_command(arguments, "--debug" in arguments)
+
+
+def run_command(arguments: list[str], debug: bool) -> int:
     try:
         app.main(args=arguments, prog_name="singleindex", standalone_mode=False)
         sys.stdout.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class DataOptions:
     seed: int = 0
     impute: str | None = None
     drop_unlabelled: bool = False
-    choices: Choices = Choices()
+    choices: Choices = field(default_factory=Choices)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from .data import Data, DataOptions, load_data
-from .fitting import FitOptions, Fitting, fit_model
+from .fitting import FitOptions, Fitting, plan_fit, run_fit
 from .messages import progress, say_note
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, READING, TARGET, split_options, talking
@@ -95,16 +95,17 @@ def command(
     reading, data_options, rest = split_options(given)
     check_output(output)
     loaded = load_data(read_table(data, reading), data_options)
-    for note in loaded.notes:
+    estimator, notes = plan_fit(loaded, FitOptions(**rest), verbose=not quiet)
+    for note in [*loaded.notes, *notes]:
         say_note(note)
     with progress(f"searching settings for {loaded.train.n} rows, {len(loaded.preparation.names)} features"):
-        fitting = fit_model(loaded, FitOptions(**rest), verbose=not quiet)
+        fitting = run_fit(estimator, loaded, notes)
     file = ModelFile(
         fitting.model, loaded.preparation, make_record(data, loaded, fitting, reading, data_options)
     )
     write_model(file, output)
     if report_path is not None:
-        write_report(file, loaded, report_path)
+        write_report(file, loaded, report_path, given["jobs"])
     answer = summary_json(file) if as_json else summary_text(file)
     # Where the model itself goes to standard output, words about it must not.
     click.echo(json.dumps(answer, indent=1) if as_json else answer, err=output == "-")
@@ -128,7 +129,7 @@ def make_record(
     from .. import __version__
 
     return {
-        "command": "singleindex " + " ".join(shlex.quote(a) for a in sys.argv[1:]),
+        "command": called_with(),
         "data": "standard input" if path == "-" else Path(path).name,
         "version": __version__,
         "target": data.target.names,
@@ -147,10 +148,15 @@ def make_record(
     }
 
 
-def write_report(file: ModelFile, data: Data, path: str) -> None:
+def called_with() -> str:
+    arguments = getattr(click.get_current_context().find_root().command, "arguments", [])
+    return "singleindex " + " ".join(shlex.quote(argument) for argument in arguments)
+
+
+def write_report(file: ModelFile, data: Data, path: str, jobs: int) -> None:
     from .reporting import page_for
 
     with progress("writing the report"):
-        page = page_for(file, data.train, data.test)
+        page = page_for(file, data.train, data.test, jobs=jobs)
     Path(path).write_text(page, encoding="utf-8")
     say_note(f"report in {path}")

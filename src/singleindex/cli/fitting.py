@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .data import Data, Rows
-from .messages import CliError, say_note
+from .messages import CliError
 from .structures import make_structure
 
 
@@ -37,13 +37,24 @@ class Fitting:
     null_scores: dict[str, float]
 
 
-def fit_model(data: Data, options: FitOptions, verbose: bool) -> Fitting:
+def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[str]]:
+    """Return the estimator to fit, and notes on it; what cannot work is an error before any work is done."""
     structure, notes = make_structure(options, data)
     folds, note = possible_folds(data, options.folds)
     notes += [note] if note else []
-    for text in notes:
-        say_note(text)
-    model = make_estimator(data, options, structure, folds, verbose)
+    if options.scoring is not None:
+        check_scoring(options.scoring)
+    return make_estimator(data, options, structure, folds, verbose), notes
+
+
+def check_scoring(name: str) -> None:
+    from sklearn.metrics import get_scorer_names
+
+    if name not in get_scorer_names():
+        raise CliError(f"there is no score {name!r}; use one of scikit-learn's, such as roc_auc or r2")
+
+
+def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
     model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)

@@ -68,7 +68,7 @@ def read_model(path: str) -> ModelFile:
 def named(data: bytes, path: str) -> io.BytesIO:
     """Return the bytes as a file whose name messages can tell."""
     file = io.BytesIO(data)
-    file.name = "standard input" if path == "-" else path  # type: ignore[attr-defined]
+    file.name = "standard input" if path == "-" else path
     return file
 
 

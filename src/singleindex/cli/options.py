@@ -81,8 +81,8 @@ def split_options(given: dict[str, Any]) -> tuple[ReadOptions, DataOptions, dict
     reading = ReadOptions(
         **{name: rest.pop(name) for name in ("format", "separator", "decimal", "encoding", "missing")}
     )
-    names = ("drop", "keep", "categorical", "dates", "max_categories")
-    choices = Choices(**{name: rest.pop(name) for name in names if name in rest})
-    names = ("target", "task", "weights", "holdout", "seed", "impute", "drop_unlabelled")
-    data = DataOptions(choices=choices, **{name: rest.pop(name) for name in names if name in rest})
+    on_columns = ("drop", "keep", "categorical", "dates", "max_categories")
+    choices = Choices(**{name: rest.pop(name) for name in on_columns if name in rest})
+    on_rows = ("target", "task", "weights", "holdout", "seed", "impute", "drop_unlabelled")
+    data = DataOptions(choices=choices, **{name: rest.pop(name) for name in on_rows if name in rest})
     return reading, data, rest

@@ -43,8 +43,8 @@ Examples:
 @READING
 @talking
 def command(
-    data: str, n_atoms: list[int] | None, positive: str | None, output: str | None, as_json: bool, quiet: bool,
-    **given: Any,
+    data: str, n_atoms: list[int] | None, positive: str | None, output: str | None, as_json: bool,
+    quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show which columns of DATA come in, one after the other, as the model may use more of them.
 
@@ -83,13 +83,14 @@ def trace(
         coef = path.coefs[k].reshape(len(names), -1)
         size = np.abs(coef).max(axis=1)
         order = np.argsort(-size, kind="stable")[: np.count_nonzero(size)].tolist()
+        weights = {names[j]: coef[j].tolist() if coef.shape[1] > 1 else float(coef[j, 0]) for j in order}
         mse = float(np.mean(path.mse[k][-1]))
         limit = path.n_atoms[k]
         levels.append({
             "n_atoms": int(limit) if limit is not None and limit == limit else None,
             "n_features": len(order),
             "r2": 1 - mse / float(np.mean(np.var(y, axis=0))),
-            "weights": {names[j]: coef[j].tolist() if coef.shape[1] > 1 else float(coef[j, 0]) for j in order},
+            "weights": weights,
         })  # fmt: skip
     return levels
 

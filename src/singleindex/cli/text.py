@@ -106,7 +106,11 @@ def score_lines(file: ModelFile) -> list[str]:
         value, name = model.best_score_, scoring
         if scoring.startswith("neg_"):
             value, name = -value, scoring[4:]
-        lines.append(f"{'chosen by':10s}{name.replace('_', ' ')} {value:.4g} over the folds")
+        n_tried = len(model.cv_results_["mean_test_score"])
+        what = f"{name.replace('_', ' ')} {value:.4g} over the folds"
+        lines.append(
+            f"{'chosen by':10s}{what}, the best of {n_tried} candidates (new rows: --holdout, or report)"
+        )
     if record.get("test_scores"):
         lines += [
             "",
