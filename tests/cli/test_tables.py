@@ -104,10 +104,9 @@ def test_object_arrays_are_not_unpickled(tmp_path):
 def test_any_text_is_a_table_or_a_clear_error(text):
     try:
         table = read_csv(text.encode(), "text", "csv", OPTIONS)
-    except CliError as error:
-        assert str(error)
-    else:
-        assert all(isinstance(name, str) for name in table.frame.columns)
+    except CliError:
+        return
+    assert all(isinstance(name, str) for name in table.frame.columns)
     assert guess_separator(text) in ",;\t|"
 
 
@@ -117,7 +116,8 @@ def test_any_text_is_a_table_or_a_clear_error(text):
 def test_the_messy_table_is_understood(messy):
     plan = plan_columns(messy.drop(columns=["class"]), Choices())
     assert plan.kinds == {
-        "naïve âge": "number", "dose": "number", "ville": "category", "zip": "category", "Ergebnis €": "number",
+        "naïve âge": "number", "dose": "number", "ville": "category", "zip": "category",
+        "Ergebnis €": "number",
     }  # fmt: skip
     assert set(plan.dropped) == {"Patient ID", "name, full", "Datum", "constant"}
     assert "identifier" in plan.dropped["Patient ID"]
