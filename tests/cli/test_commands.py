@@ -268,7 +268,7 @@ def test_a_sorted_file_is_shuffled(cli, tmp_path):
 
 
 def test_path(cli, wide_csv):
-    code, out, _ = cli("path", wide_csv, "-t", "relapse", "--n-atoms", "1,3,9", "--json")
+    _, out, _ = cli("path", wide_csv, "-t", "relapse", "--n-atoms", "1,3,9", "--json")
     levels = json.loads(out)
     assert [level["n_features"] for level in levels] == [1, 3, 9]
     _, out, _ = cli("path", wide_csv, "-t", "relapse", "--n-atoms", "1,3,9", "-o", "-")
