@@ -1,4 +1,7 @@
-"""The command line: `singleindex fit DATA --target COL`, and what follows from it."""
+"""The command line: `singleindex fit DATA --target COL`, and what follows from it.
+
+Nothing here imports scikit-learn before a command needs it.
+"""
 
 from __future__ import annotations
 

@@ -9,20 +9,21 @@ import warnings
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .messages import CliError, ExitCode, say_error, say_warning
 
-# Where each command is defined; loaded only when it is called or its help is asked for.
+# The commands and what they do; their modules are loaded when they are called.
 COMMANDS = {
-    "fit": "fit",
-    "predict": "predict",
-    "score": "score",
-    "report": "report",
-    "path": "path",
-    "inspect": "inspect",
-    "export": "export",
-    "demo": "demo",
-    "completion": "completion",
+    "fit": "Learn a model from a table.",
+    "predict": "Predict new rows.",
+    "score": "Score a model on rows with a known target.",
+    "report": "Write a page on a saved model.",
+    "path": "Trace models from few features to many.",
+    "inspect": "Print a saved model.",
+    "export": "Write a model as JSON, SQL or ONNX.",
+    "demo": "A tour with made-up data.",
+    "completion": "Set up the tab key.",
 }
 HELP = """Which features matter, what shape has the response, how well does it predict?
 
@@ -57,9 +58,18 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f".{COMMANDS[name]}_command", __package__)
+        module = importlib.import_module(f".{name}_command", __package__)
         command: click.Command = module.command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=COMMANDS[name]) for name in names), *options]
 
 
 def show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -92,12 +102,9 @@ def app() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; errors become one line on standard error."""
-    from ..estimators.cross_fit import IndexNotIdentifiedWarning
-
     arguments = sys.argv[1:] if arguments is None else arguments
     with warnings.catch_warnings():
         warnings.showwarning = say_warning  # type: ignore[assignment]
-        warnings.simplefilter("always", IndexNotIdentifiedWarning)
         return run_command(arguments, "--debug" in arguments)
 
 

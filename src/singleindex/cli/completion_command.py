@@ -13,7 +13,7 @@ Examples:
 """
 
 
-@click.command("completion", epilog=EPILOG, short_help="Set up the tab key.")
+@click.command("completion", epilog=EPILOG)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

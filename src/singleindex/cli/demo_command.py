@@ -15,7 +15,7 @@ _ROWS, _GENES, _NEW = 240, 120, 5
 _SITES = ("north", "south", "west")
 
 
-@click.command("demo", short_help="A tour with made-up data.")
+@click.command("demo")
 @click.argument("folder", default="singleindex-demo")
 @click.option("--force", is_flag=True, help="Write into a folder that is there already.")
 @click.pass_context

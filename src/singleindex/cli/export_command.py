@@ -25,7 +25,7 @@ inputs of their own, named after them, and all numbers as one input called numbe
 KINDS = {".json": "json", ".sql": "sql", ".onnx": "onnx"}
 
 
-@click.command("export", epilog=EPILOG, short_help="Write a model as JSON, SQL or ONNX.")
+@click.command("export", epilog=EPILOG)
 @click.argument("model")
 @click.option("--to", "kind", type=click.Choice(list(KINDS.values())), help="Told by the name of the output.")
 @click.option("-o", "--output", default="-", help="Standard output otherwise.")

@@ -40,7 +40,7 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
         raise click.BadParameter("whole numbers with commas between them, such as 5,10,20") from None
 
 
-@click.command("fit", epilog=EPILOG, short_help="Learn a model from a table.")
+@click.command("fit", epilog=EPILOG)
 @click.argument("data")
 @TARGET
 @click.option("-o", "--output", default="model.sim", show_default=True, help="Where to save the model.")

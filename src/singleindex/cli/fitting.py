@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +56,11 @@ def check_scoring(name: str) -> None:
 
 
 def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
-    model.fit(data.train.X, data.train.y, data.train.weight)
+    from ..estimators.cross_fit import IndexNotIdentifiedWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", IndexNotIdentifiedWarning)
+        model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)
     test, null = held_out_scores(model, data.train, data.test)

@@ -18,7 +18,7 @@ Examples:
 """
 
 
-@click.command("inspect", epilog=EPILOG, short_help="Print a saved model.")
+@click.command("inspect", epilog=EPILOG)
 @click.argument("model")
 @click.option("--solver", is_flag=True, help="Also how the solver went, and the link in detail.")
 @talking

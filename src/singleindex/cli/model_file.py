@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..estimators.persistence import load, load_notes, save
 from .messages import CliError
 from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
@@ -37,6 +36,8 @@ class ModelFile:
 
 
 def write_model(file: ModelFile, path: str) -> None:
+    from ..estimators.persistence import save
+
     notes = {"preparation": file.preparation.as_record(), "record": file.record}
     if path != "-":
         save(file.model, path, notes=notes)
@@ -47,6 +48,8 @@ def write_model(file: ModelFile, path: str) -> None:
 
 
 def read_model(path: str) -> ModelFile:
+    from ..estimators.persistence import load, load_notes
+
     if path == "-":
         data = sys.stdin.buffer.read()
     elif not Path(path).exists():

@@ -26,7 +26,7 @@ Examples:
 """
 
 
-@click.command("path", epilog=EPILOG, short_help="Trace models from few features to many.")
+@click.command("path", epilog=EPILOG)
 @click.argument("data")
 @TARGET
 @click.option("--n-atoms", metavar="LIST", callback=counts, help="Numbers of features, or groups.")

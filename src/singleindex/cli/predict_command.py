@@ -27,7 +27,7 @@ w · x, which ranks without ties.
 """
 
 
-@click.command("predict", epilog=EPILOG, short_help="Predict new rows.")
+@click.command("predict", epilog=EPILOG)
 @click.argument("model")
 @click.argument("data")
 @click.option("-o", "--output", default="-", help="A .csv, .tsv or .parquet file; standard output otherwise.")

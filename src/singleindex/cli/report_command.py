@@ -28,7 +28,7 @@ rows, five times, so that it takes about five times as long as the fit.
 """
 
 
-@click.command("report", epilog=EPILOG, short_help="Write a page on a saved model.")
+@click.command("report", epilog=EPILOG)
 @click.argument("model")
 @click.argument("data")
 @click.option("-o", "--output", default="report.html", show_default=True, help="- for standard output.")

@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.command("score", epilog=EPILOG, short_help="Score a model on rows with a known target.")
+@click.command("score", epilog=EPILOG)
 @click.argument("model")
 @click.argument("data")
 @click.option(
