@@ -88,7 +88,10 @@ def import_line(repeats):
         },
         repeats,
     )
-    return f"`from singleindex import SingleIndexClassifier`: {times['ours'] / times['sklearn']:.2f} × `import sklearn.linear_model`."
+    return (
+        f"`from singleindex import SingleIndexClassifier`: {times['ours'] / times['sklearn']:.2f} × "
+        "`import sklearn.linear_model`."
+    )
 
 
 def projection_lines(n=2000, d=20000, density=115 / 20000):

@@ -4,7 +4,7 @@ from .classifier import SingleIndexClassifier
 from .cv import SingleIndexClassifierCV, SingleIndexRegressorCV
 from .isotonic import LipschitzIsotonicRegression
 from .path import SingleIndexPath, single_index_path
-from .persistence import load, save
+from .persistence import load, load_notes, save
 from .regressor import SingleIndexRegressor
 from .slisotron import Slisotron
 
@@ -17,6 +17,7 @@ __all__ = [
     "SingleIndexRegressorCV",
     "Slisotron",
     "load",
+    "load_notes",
     "save",
     "single_index_path",
 ]
