@@ -47,7 +47,7 @@ for name, model in models.items():
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained")
 for ax, name in zip(axes, ("in-sample link", "link_cv=5", "with search"), strict=True):
     plot_reliability(models[name], X_new, y_new, ax=ax)
-    ax.set_title(name)
+    ax.set_title(name, loc="right")
     ax.get_legend().remove()
 
 # %%
