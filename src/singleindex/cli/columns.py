@@ -58,6 +58,8 @@ def plan_columns(frame: Any, choices: Choices) -> ColumnPlan:
             dropped[name] = reason
         else:
             kinds[name] = kind
+    if not len(frame.columns):
+        raise CliError("there are no columns beside the target; a table with features is needed")
     if not kinds:
         reasons = "; ".join(f"{name}: {why}" for name, why in list(dropped.items())[:5])
         raise CliError(f"no column is left to learn from ({reasons}); --keep COL takes one in")
@@ -145,7 +147,7 @@ def judge_date(choices: Choices) -> tuple[str, str]:
 def judge_text(values: Any, name: str, choices: Choices) -> tuple[str, str]:
     if are_dates(values):
         return judge_date(choices)
-    share = share_of_numbers(values)
+    share = share_of_numbers(values.str.replace(",", ".", n=1))
     if share >= _MOSTLY_NUMBERS and not has_codes(values):
         raise slips_in_numbers(values, name)
     n_different = values.nunique()

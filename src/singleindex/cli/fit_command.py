@@ -34,10 +34,10 @@ constant columns, row numbers, identifiers and dates are left out with a note.
 def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int] | None:
     if value is None:
         return None
-    try:
-        return [int(part) for part in value.split(",")]
-    except ValueError:
-        raise click.BadParameter("whole numbers with commas between them, such as 5,10,20") from None
+    parts = [part.strip() for part in value.split(",")]
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise click.BadParameter("whole numbers from 1 on with commas between them, such as 5,10,20")
+    return [int(part) for part in parts]
 
 
 @click.command("fit", epilog=EPILOG)

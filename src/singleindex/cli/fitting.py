@@ -44,15 +44,20 @@ def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[
     folds, note = possible_folds(data, options.folds)
     notes += [note] if note else []
     if options.scoring is not None:
-        check_scoring(options.scoring)
+        check_scoring(options.scoring, data.target.task)
     return make_estimator(data, options, structure, folds, verbose), notes
 
 
-def check_scoring(name: str) -> None:
-    from sklearn.metrics import get_scorer_names
+def check_scoring(name: str, task: str) -> None:
+    """Refuse scores that scikit-learn does not have, and those of the other kind of problem."""
+    from sklearn.metrics import get_scorer, get_scorer_names
 
     if name not in get_scorer_names():
         raise CliError(f"there is no score {name!r}; use one of scikit-learn's, such as roc_auc or r2")
+    of_numbers = get_scorer(name)._score_func.__module__.endswith("_regression")
+    if of_numbers != (task == "regression"):
+        suits = "neg_mean_squared_error or r2" if task == "regression" else "neg_brier_score or roc_auc"
+        raise CliError(f"the score {name!r} is not for {task}; use one such as {suits}")
 
 
 def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:

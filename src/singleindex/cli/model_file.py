@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .messages import CliError
 from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
@@ -96,6 +98,13 @@ def read_for(file: ModelFile, path: str, options: ReadOptions) -> Table:
     return table
 
 
+def columns_with_weight(model: Any, preparation: Preparation) -> set[str]:
+    """Return the columns that predictions depend on."""
+    used = np.flatnonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1))
+    sources = preparation.sources
+    return {sources[j] for j in used.tolist()}
+
+
 def features_of(file: ModelFile, table: Table, impute: bool, say: Any) -> Any:
     """Return the rows of a table as the model takes them."""
     preparation = file.preparation
@@ -107,7 +116,8 @@ def features_of(file: ModelFile, table: Table, impute: bool, say: Any) -> Any:
             import pandas
 
             table = Table(table.source, frame=pandas.DataFrame(table.matrix, columns=names))
-        return preparation.apply(table.frame, impute or preparation.imputed is not None, say)
+        impute = impute or preparation.imputed is not None
+        return preparation.apply(table.frame, impute, say, columns_with_weight(file.model, preparation))
     if table.matrix is not None:
         return table.matrix
     missing = [name for name in preparation.names if name not in table.frame.columns]

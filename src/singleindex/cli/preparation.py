@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import CATEGORY, DATE, Choices, ColumnPlan, abridged, as_days, no_such_column, plan_columns
+from .columns import CATEGORY, DATE, Choices, ColumnPlan, abridged, as_days, plan_columns
 from .messages import CliError
 
 IMPUTATIONS = ("median", "mean", "most-frequent")
@@ -57,7 +57,13 @@ class Preparation:
 
     # ------------------------------------------------------------ use
 
-    def apply(self, frame: Any, impute: bool, say: Callable[[str], None] = lambda text: None) -> Any:
+    def apply(
+        self,
+        frame: Any,
+        impute: bool,
+        say: Callable[[str], None] = lambda text: None,
+        needed: set[str] | None = None,
+    ) -> Any:
         """Return the features of each row as a data frame of numbers.
 
         Parameters
@@ -68,14 +74,14 @@ class Preparation:
             Whether missing values are filled in; otherwise they are an error.
         say : function, default does nothing
             Told of categories that are new.
+        needed : set of str, default=None
+            The columns whose features have a weight; the others may be absent or incomplete. None needs all.
         """
         import pandas
 
-        absent = [name for name in self.columns if name not in frame.columns]
-        if absent:
-            raise no_such_column(frame, absent[0])
+        frame = self.completed(frame, set(self.columns) if needed is None else needed)
         if not impute:
-            refuse_missing(frame[self.columns])
+            refuse_missing(frame[[c for c in self.columns if needed is None or c in needed]])
         numbers = [
             c for c, kind in zip(self.columns, self.kinds, strict=True) if kind not in (CATEGORY, DATE)
         ]
@@ -92,6 +98,23 @@ class Preparation:
             else:
                 made[column] = plain[column].to_numpy(np.float64)
         return pandas.DataFrame(made, index=frame.index)
+
+    def completed(self, frame: Any, needed: set[str]) -> Any:
+        """Return the columns in use, those that do not matter made up where they are absent."""
+        absent = [name for name in self.columns if name not in frame.columns]
+        if not absent:
+            return frame[self.columns]
+        lacking = [name for name in absent if name in needed]
+        if lacking:
+            raise CliError(
+                f"{len(lacking)} of the {len(needed)} columns that the model needs are not there: "
+                f"{abridged(lacking)}; there are {abridged(list(map(str, frame.columns)), 5)}"
+            )
+        fills = dict(zip(self.columns, self.fills, strict=True))
+        import pandas
+
+        made = pandas.DataFrame({name: fills[name] for name in absent}, index=frame.index)
+        return pandas.concat([frame, made], axis=1)[self.columns]
 
     def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> dict[str, Any]:
         """Return a column of 0 and 1 for each value of a text column."""
@@ -149,7 +172,14 @@ def as_numbers(frame: Any) -> Any:
     import pandas
 
     try:
-        return frame.astype(np.float64)
+        numbers = frame.astype(np.float64)
+        infinite = np.isinf(numbers).sum()
+        if infinite.any():
+            name = infinite.idxmax()
+            raise CliError(
+                f"column {name!r} has {infinite[name]} infinite values; --na inf makes them missing"
+            )
+        return numbers
     except (ValueError, TypeError):
         for name in frame.columns:
             bad = frame[name][pandas.to_numeric(frame[name], errors="coerce").isna() & frame[name].notna()]

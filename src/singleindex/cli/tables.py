@@ -81,6 +81,8 @@ def guess_format(path: str) -> str:
         return "csv"
     if suffixes and suffixes[-1] in _SUFFIXES:
         return _SUFFIXES[suffixes[-1]]
+    if suffixes and suffixes[-1] in (".xlsx", ".xls", ".ods"):
+        raise CliError(f"{path} is a spreadsheet; save it as CSV, and use that")
     raise CliError(f"cannot tell what kind of file {path} is by its name; add --format {'|'.join(FORMATS)}")
 
 
@@ -134,15 +136,17 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
         "sep": separator, "decimal": options.decimal, "skipinitialspace": True, "low_memory": False,
         "na_values": [*_MISSING, *options.missing],
     }  # fmt: skip
-    names = header(text, separator)
+    names, notes = header(text, separator), []
     try:
-        # Numbers with leading zeros are codes: as numbers they would lose them.
         peek = pandas.read_csv(io.StringIO(text), **settings, dtype=str, nrows=_PEEK_ROWS)
+        if separator != "," and options.decimal == "." and has_decimal_commas(peek):
+            settings["decimal"] = ","
+            notes.append("numbers are written with a decimal comma")
+        # Numbers with leading zeros are codes: as numbers they would lose them.
         codes = [name for name in peek.columns if has_leading_zeros(peek[name])]
         frame = pandas.read_csv(io.StringIO(text), **settings, dtype=dict.fromkeys(codes, str))
     except (pandas.errors.ParserError, ValueError) as error:
         raise CliError(f"{source} is not a table that can be read: {error}") from error
-    notes = []
     if separator not in (",", "\t"):
         notes.append(f"columns are separated by {separator!r}")
     twice = sorted({name for name in names if names.count(name) > 1 and name})
@@ -169,6 +173,16 @@ def header(text: str, separator: str) -> list[str]:
 def guess_separator(text: str) -> str:
     """Return what splits the header into most columns, quotes heeded; of equals the comma."""
     return max(",;\t|", key=lambda separator: len(header(text, separator)))
+
+
+def has_decimal_commas(frame: Any) -> bool:
+    """Tell whether some column is all numbers like 1,5, whole ones among them."""
+    for name in frame.columns:
+        values = frame[name].dropna().str.strip()
+        fits = values.str.fullmatch(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+        if len(values) and fits.all() and values.str.contains(",").any():
+            return True
+    return False
 
 
 def has_leading_zeros(column: Any) -> bool:
