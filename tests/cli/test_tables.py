@@ -76,7 +76,8 @@ def test_npz(tmp_path, kind):
         ("t.npz", b"no archive", "not an .npz file"),
         ("t.svm", b"1 a:b\n", "not an svmlight file"),
         ("t.csv.gz", b"no archive", "cannot be unpacked"),
-        ("t.xlsx", b"PK", "--format"),
+        ("t.xlsx", b"PK", "save it as CSV"),
+        ("t.what", b"PK", "--format"),
     ],
 )  # fmt: skip
 def test_bad_files_are_told_in_words(tmp_path, name, content, says):
@@ -249,3 +250,34 @@ def test_byte_order_mark_and_blanks_in_names():
 def test_names_that_appear_twice_are_noted():
     table = read_csv(b"a,a\n1,2\n3,4\n", "text", "csv", OPTIONS)
     assert "more than once" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a;b\n1,5;2\n3;4,25\n", [[1.5, 2.0], [3.0, 4.25]]),
+        ("a;b\n1.5;2\n3;4.25\n", [[1.5, 2.0], [3.0, 4.25]]),
+        ("a\tb\n-1,5e2\t2\n3\t4\n", [[-150.0, 2.0], [3.0, 4.0]]),
+    ],
+)
+def test_decimal_commas_are_recognised(text, values):
+    table = read_csv(text.encode(), "text", "csv", OPTIONS)
+    assert table.frame.to_numpy().tolist() == values
+
+
+def test_columns_without_weight_need_not_be_there(messy):
+    features, preparation = prepared(messy)
+    needed = {"dose", "ville"}
+    whole = preparation.apply(features, impute=True)
+    part = preparation.apply(features[["ville", "dose"]], impute=True, needed=needed)
+    shown = [name for name in whole if name == "dose" or name.startswith("ville")]
+    pd.testing.assert_frame_equal(part[shown], whole[shown])
+    assert list(part) == list(whole)
+    with pytest.raises(CliError, match="1 of the 2 columns that the model needs are not there: 'dose'"):
+        preparation.apply(features[["ville"]], impute=True, needed=needed)
+
+
+def test_infinite_values_are_pointed_at():
+    frame = pd.DataFrame({"x": [1.0, np.inf, 2.0, 0.5]})
+    with pytest.raises(CliError, match="'x' holds 1 infinite values; --na inf"):
+        prepare(frame, Choices(), None)

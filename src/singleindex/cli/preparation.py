@@ -176,9 +176,8 @@ def as_numbers(frame: Any) -> Any:
         infinite = np.isinf(numbers).sum()
         if infinite.any():
             name = infinite.idxmax()
-            raise CliError(
-                f"column {name!r} has {infinite[name]} infinite values; --na inf makes them missing"
-            )
+            count = infinite[name]
+            raise CliError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
         return numbers
     except (ValueError, TypeError):
         for name in frame.columns:
