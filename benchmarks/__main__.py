@@ -14,7 +14,7 @@ import sklearn
 
 import singleindex
 
-from . import fit, lpav, probabilities, recovery, selection, small_n, text
+from . import cli, fit, lpav, probabilities, recovery, selection, small_n, text
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
@@ -24,6 +24,7 @@ PARTS = {
     "selection": ("Choosing by cross-validation", selection),
     "small_n": ("Few rows", small_n),
     "probabilities": ("Probabilities", probabilities),
+    "cli": ("The command line", cli),
 }
 FOLDER = Path(__file__).with_name("results")
 REPORT = Path(__file__).with_name("RESULTS.md")

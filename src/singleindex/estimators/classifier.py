@@ -214,7 +214,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         return attributes
 
     def decision_function(self, X):
-        """Return the index Xw + intercept_, above zero where the second class is the likelier one.
+        """Return the index `Xw + intercept_`, above zero where the second class is the likelier one.
 
         (Where the link stays on one side of one half, zero lies well outside of the training rows.)
 
