@@ -323,13 +323,13 @@ class OwnRegressor(SingleIndexRegressor):
             "parameter link .* user-written link function .*; use",
         ),
         (SingleIndexRegressor(structure=OwnStructure()), "OwnStructure.* user-written structure"),
-        (SingleIndexRegressor(alpha=sparse.eye_array(2)), "parameter alpha .* holds a dia_array"),
+        (SingleIndexRegressor(alpha=b"1"), "parameter alpha .* holds a bytes"),
         (SingleIndexRegressor(alpha=np.datetime64("2020")), "holds a datetime64"),
         (SingleIndexRegressor(alpha=np.ma.ones(2)), "holds a MaskedArray"),
         (SingleIndexRegressor(alpha=np.longdouble(1)), "holds a longdouble"),
         (SingleIndexRegressor(alpha=np.array([{1}], dtype=object)), "holds a set"),
     ],
-    ids=["link", "structure", "matrix", "date", "masked", "longdouble", "objects"],
+    ids=["link", "structure", "bytes", "date", "masked", "longdouble", "objects"],
 )
 def test_what_the_format_cannot_hold(model, message):
     with pytest.raises(ValueError, match=message):

@@ -257,6 +257,7 @@ class Search:
         self.link_fold = link_folds(len(ratings.y))
         self.indices, self.rows = {}, []
         self.best_row: Any = None
+        self.best_error = np.zeros(0)
 
     def with_curves(self):
         """Return the second round, at the best candidate of this one."""
