@@ -111,8 +111,8 @@ def tables(seeds):
     n = len(seeds)
     for like in ("> 3", "≥ 3"):
         yield (
-            f'Epinions, "like" is a rating {like}, 300 of the 3000 ratings for validation; mean squared error '
-            f"over {n} splits. {PAPER}",
+            f'Epinions, "like" is a rating {like}, 300 of the 3000 ratings for validation; mean squared '
+            f"error over {n} splits. {PAPER}",
             [delayed(epinions)(cut, seed, like, "validation") for seed in seeds],
         )
     yield (

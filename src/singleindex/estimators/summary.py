@@ -82,9 +82,9 @@ def summarise_completer(model) -> str:
     The spreads are those of the parts over all rows, all columns and all entries of the matrix: what each
     adds to the index.
     """
-    n_rows, n_cols = model.shape_
+    size = f"{model.shape_[0]} rows, {model.shape_[1]} columns, {_count(len(model.rated_cols_), 'rating')}"
     lines = [
-        f"{type(model).__name__}: {n_rows} rows, {n_cols} columns, {_count(len(model.rated_cols_), 'rating')}",
+        f"{type(model).__name__}: {size}",
         *_search_lines(model, "neg_mean_squared_error"),
         "",
         *_solver_lines(model, 0),
