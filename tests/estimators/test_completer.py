@@ -83,6 +83,15 @@ def test_effects_are_selectable(data, effects, rows, cols):
     assert model.col_effects_.any() == cols
 
 
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize("link", ["identity", "learned"])
+def test_no_ridge_at_all(data, graphs, link):
+    """Every rating in the end has as many coefficients as it wants."""
+    model = fit(data, graphs=graphs, train=300, penalty=0.0, alpha=0.0, n_atoms=20, link=link, max_iter=30)
+    assert np.isfinite(model.predict(data.pairs)).all()
+    assert np.mean((model.predict(data.pairs[:300]) - data.y[:300]) ** 2) < 0.1 * np.var(data.y[:300])
+
+
 def test_least_squares_is_the_identity_link(data):
     model = fit(data, link="identity")
     index = model.index(data.pairs)
@@ -278,6 +287,19 @@ def test_the_plots_take_it(model, data):
 def test_progress_is_told(data, capsys):
     fit(data, max_iter=3, tol=0.0, verbose=1)
     assert capsys.readouterr().err.count("[SingleIndexCompleter] iteration") == 3
+
+
+def test_the_summary_tells_of_the_parts(data, model):
+    text = model.summary()
+    assert "SingleIndexCompleter: 60 rows, 40 columns, 1000 ratings" in text
+    assert "row effects" in text
+    assert f"factors, rank {model.rank_}" in text
+    whole = model.row_factors_ @ model.col_factors_.T
+    assert f"{np.sqrt(np.mean(whole**2)):.4g}" in text
+    assert "Link\n  from" in text
+    larger = SingleIndexCompleter(0, link="identity").fit(data.pairs, data.y, shape=(62, 40)).summary()
+    assert "2 rows without a rating" in larger
+    assert "known: identity" in larger
 
 
 def test_not_fitted_says_so():
