@@ -47,7 +47,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_use_ivar = False
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/course", "../examples/gallery"],
