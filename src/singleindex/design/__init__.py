@@ -2,14 +2,18 @@
 
 from .base import Design
 from .dense import DenseDesign
+from .entries import EntriesDesign
 from .expanded import ExpandedDesign
+from .mapped import MappedDesign
 from .scaled import ScaledDesign, as_design, column_scale
 from .sparse import SparseDesign
 
 __all__ = [
     "DenseDesign",
     "Design",
+    "EntriesDesign",
     "ExpandedDesign",
+    "MappedDesign",
     "ScaledDesign",
     "SparseDesign",
     "as_design",
