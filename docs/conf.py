@@ -90,4 +90,20 @@ html_theme_options = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+
+def escape_fitted_names(app, what, name, obj, options, lines):
+    """Keep names such as rank_ from being taken for links; those in backticks are left alone."""
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith((".. ", ">>>", "...")):
+            continue
+        parts = line.split("`")
+        parts[::2] = [re.sub(r"(?<=\w)_(?!\w)", r"\_", part) for part in parts[::2]]
+        lines[i] = "`".join(parts)
+
+
+def setup(app):
+    # After napoleon, which has made reStructuredText of the docstring.
+    app.connect("autodoc-process-docstring", escape_fitted_names, priority=600)
+
+
 write_generated(HERE / "_generated", ROOT)
