@@ -17,7 +17,7 @@ images: demo
 	cp demo_output/links.png docs/images/links.png
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests README.md --doctest-glob='*.md'
+	$(BIN)/python -m pytest tests README.md docs/start.md --doctest-glob='*.md'
 	cd $(VENV) && bin/python -m pytest --doctest-modules --pyargs singleindex -c ../pyproject.toml --rootdir=..
 
 lint: $(VENV)/.installed-test

@@ -14,18 +14,7 @@ import sklearn
 
 import singleindex
 
-from . import (
-    cli,
-    completion,
-    completion_scale,
-    fit,
-    lpav,
-    probabilities,
-    recovery,
-    selection,
-    small_n,
-    text,
-)
+from . import cli, completion, completion_scale, fit, lpav, probabilities, recovery, selection, small_n, text
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),

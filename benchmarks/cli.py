@@ -41,9 +41,10 @@ def cold_start_line(repeats):
         },
         repeats,
     )
+    beyond = times["help"] - times["sklearn"]
     return (
-        f"`singleindex --help`: {times['help'] - times['sklearn']:.2f} s beyond `import sklearn` "
-        f"({times['help'] / times['sklearn']:.2f} ×)."
+        f"`singleindex --help`: {times['help'] / times['sklearn']:.2f} × the time of `import sklearn`, "
+        f"{abs(beyond):.1f} s {'more' if beyond > 0 else 'less'} than it."
     )
 
 

@@ -47,7 +47,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_use_ivar = False
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/course", "../examples/gallery"],
@@ -89,5 +89,21 @@ html_theme_options = {
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def escape_fitted_names(app, what, name, obj, options, lines):
+    """Keep names such as rank_ from being taken for links; those in backticks are left alone."""
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith((".. ", ">>>", "...")):
+            continue
+        parts = line.split("`")
+        parts[::2] = [re.sub(r"(?<=\w)_(?!\w)", r"\_", part) for part in parts[::2]]
+        lines[i] = "`".join(parts)
+
+
+def setup(app):
+    # After napoleon, which has made reStructuredText of the docstring.
+    app.connect("autodoc-process-docstring", escape_fitted_names, priority=600)
+
 
 write_generated(HERE / "_generated", ROOT)

@@ -151,7 +151,7 @@ def test_low_rank_needs_a_shape(cli, wide_csv):
 # ---------------------------------------------------------------- streams
 
 
-def test_standard_input_and_output(wide_csv, tmp_path):
+def test_standard_input_and_output(cli, wide_csv, tmp_path, monkeypatch):
     table = wide_csv.read_bytes()
     done = call(["fit", "-", "-t", "relapse", "-o", "-", *FAST], input=table)
     assert done.returncode == 0
@@ -159,10 +159,10 @@ def test_standard_input_and_output(wide_csv, tmp_path):
     assert b"features with a weight" in done.stderr
     model = tmp_path / "m.sim"
     model.write_bytes(done.stdout)
-    done = call(["predict", model, "-"], input=table)
-    assert done.stdout.startswith(b"prediction,probability of 0")
-    done = call(["inspect", "-", "--json"], input=model.read_bytes())
-    assert json.loads(done.stdout)["target"] == ["relapse"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(table)))
+    assert cli("predict", model, "-")[1].startswith("prediction,probability of 0")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(model.read_bytes())))
+    assert json.loads(cli("inspect", "-", "--json")[1])["target"] == ["relapse"]
 
 
 def test_a_reader_that_goes_away_is_no_error(wide_csv, tmp_path):
@@ -224,6 +224,25 @@ def test_errors_are_one_line(cli, wide_csv, arguments, code, says):
 def test_debug_shows_where(cli):
     with pytest.raises(Exception, match="there is no file"):
         cli("fit", "no.csv", "-t", "y", "--debug")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "interrupted"),
+        (KeyError("x"), ExitCode.UNEXPECTED, "unexpected KeyError: 'x'; run again with --debug"),
+        (ValueError("two\n  lines"), ExitCode.DATA, "two lines"),
+    ],
+)
+def test_whatever_happens_ends_in_one_line(cli, monkeypatch, error, code, says):
+    def fail(path):
+        raise error
+
+    monkeypatch.setattr("singleindex.cli.inspect_command.read_model", fail)
+    found, out, err = cli("inspect", "m.sim")
+    assert (found, out) == (code, "")
+    assert err.strip().startswith(f"singleindex: error: {says}")
+    assert err.strip().count("\n") == 0
 
 
 def test_a_target_with_gaps(cli, messy, tmp_path):

@@ -63,7 +63,10 @@ def read_model(path: str) -> ModelFile:
     source = path if path != "-" and not Path(path).is_file() else named(data, path)
     model = load(source)
     if not hasattr(model, "link_") or not hasattr(model, "coef_"):
-        raise CliError(f"{path} holds a {type(model).__name__} without weights and a link; fit a model first")
+        raise CliError(
+            f"{path} holds a {type(model).__name__} without weights and a link; the command line works with "
+            "fitted single-index regressors and classifiers"
+        )
     notes = load_notes(named(data, path))
     if "preparation" in notes:
         return ModelFile(model, from_record(notes["preparation"]), notes["record"])

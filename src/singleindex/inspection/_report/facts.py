@@ -133,6 +133,7 @@ def feature_facts(model: Any, X: Any, names: list[str]) -> list[Feature]:
     coef = model.coef_.reshape(model.n_features_in_, -1).astype(np.float64)
     used = np.flatnonzero(coef.any(axis=1))
     means, spreads = moments(X, used)
+    means = np.where(np.abs(means) < 1e-10 * spreads, 0.0, means)  # of centred columns, but for rounding
     stability = getattr(model, "stability_", None)
     found = []
     for j, mean, spread in zip(used.tolist(), means, spreads, strict=True):

@@ -206,7 +206,8 @@ def quality_section(model: Any, facts: Facts, y: Any, y_test: Any) -> str:
     name = facts.baseline.name
     intro = (
         f"<p>Beside it stand {name} with a ridge penalty, and what uses no features at all: the mean of the "
-        "training rows. All of them were fitted without the rows they are scored on.</p>"
+        "training rows. All of them were fitted without the rows they are scored on. ↑ higher is better, "
+        "↓ lower is better.</p>"
     )
     body = ""
     if facts.test:
@@ -245,8 +246,9 @@ def score_table(scores: dict[str, dict[str, float]], caption: str) -> str:
             else f"<td{' class=best' if sign * v == best else ''}>{score_text(v)}</td>"
             for v in values
         )
-        arrow = "higher is better" if sign > 0 else "lower is better"
-        rows.append(f'<tr><th scope="row">{measure} <span class="small">{arrow}</span></th>{cells}</tr>')
+        arrow, words = ("↑", "higher is better") if sign > 0 else ("↓", "lower is better")
+        mark = f'<span class="small" title="{words}" aria-label="{words}" role="img">{arrow}</span>'
+        rows.append(f'<tr><th scope="row">{measure} {mark}</th>{cells}</tr>')
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
         f'<table class="scores"><caption>{escape(caption)}</caption>'
