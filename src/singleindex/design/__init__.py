@@ -1,17 +1,23 @@
 """How data is read: X as an operator with matvec and rmatvec."""
 
 from .base import Design
+from .csr import CsrDesign
 from .dense import DenseDesign
 from .expanded import ExpandedDesign
-from .scaled import ScaledDesign, as_design, column_scale
+from .scaled import ScaledDesign, as_design, as_row_design, column_scale
 from .sparse import SparseDesign
+from .sweep import Sweep, Visit
 
 __all__ = [
+    "CsrDesign",
     "DenseDesign",
     "Design",
     "ExpandedDesign",
     "ScaledDesign",
     "SparseDesign",
+    "Sweep",
+    "Visit",
     "as_design",
+    "as_row_design",
     "column_scale",
 ]
