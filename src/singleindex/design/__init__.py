@@ -1,6 +1,8 @@
 """How data is read: X as an operator with matvec and rmatvec."""
 
 from .base import Design
+from .blocks import BlockDesign, ChunkError
+from .chunks import ChunkedData, chunk_arrays, read_chunks
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .expanded import ExpandedDesign
@@ -9,6 +11,9 @@ from .sparse import SparseDesign
 from .sweep import Sweep, Visit
 
 __all__ = [
+    "BlockDesign",
+    "ChunkError",
+    "ChunkedData",
     "CsrDesign",
     "DenseDesign",
     "Design",
@@ -19,5 +24,7 @@ __all__ = [
     "Visit",
     "as_design",
     "as_row_design",
+    "chunk_arrays",
     "column_scale",
+    "read_chunks",
 ]

@@ -138,7 +138,9 @@ class SweepTask:
         sweep = block.design.sweep(self.visit, self.target.values(block), weight)  # type: ignore[attr-defined]
         if not np.isfinite(sweep.gradient).all():
             check_finite(block)
-            raise ChunkError(f"{block.name}: its numbers are too large to be summed; rescale the columns of X.")
+            raise ChunkError(
+                f"{block.name}: its numbers are too large to be summed; rescale the columns of X."
+            )
         return without_rows(sweep)
 
 
@@ -235,7 +237,9 @@ def check_finite(block: Block) -> None:
 
 def check_weight(weight: FloatArray | None, name: str) -> None:
     if weight is not None and not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise ChunkError(f"{name}: sample weights must be finite and not negative; correct or drop these rows.")
+        raise ChunkError(
+            f"{name}: sample weights must be finite and not negative; correct or drop these rows."
+        )
 
 
 def _first_bad(X: Any) -> str:

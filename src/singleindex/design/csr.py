@@ -57,7 +57,10 @@ class CsrDesign:
         # What is not stored is zero.
         missing = n_stored < np.count_nonzero(weight)
         variance += np.where(missing, np.maximum(1 - stored, 0) * mean**2, 0)
-        lowest, highest = np.where(missing, np.minimum(lowest, 0), lowest), np.where(missing, np.maximum(highest, 0), highest)
+        lowest, highest = (
+            np.where(missing, np.minimum(lowest, 0), lowest),
+            np.where(missing, np.maximum(highest, 0), highest),
+        )
         constant = lowest == highest
         mean[constant], variance[constant] = lowest[constant], 0
         return mean, variance

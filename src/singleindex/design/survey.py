@@ -42,9 +42,7 @@ class Survey:
         lengths = self.lengths + other.lengths
         if self.total == 0 or other.total == 0:
             used = other if self.total == 0 else self
-            return Survey(
-                total, used.mean, used.variance, used.y_mean, used.covariance, lengths, used.value
-            )
+            return Survey(total, used.mean, used.variance, used.y_mean, used.covariance, lengths, used.value)
         share = other.total / total
         gap, y_gap = other.mean - self.mean, other.y_mean - self.y_mean
         value = np.where(self.value == other.value, self.value, np.nan)
@@ -112,9 +110,7 @@ class TargetSurvey:
             labels, codes = np.unique(y, return_inverse=True)
             label_weight = np.bincount(codes, weights=weight, minlength=len(labels)).astype(float)
         n_outputs = y.shape[1] if y.ndim == 2 else 1
-        return cls(
-            len(y), n_outputs, y.ndim == 2, low, high, *_few(labels, label_weight), weight is not None
-        )
+        return cls(len(y), n_outputs, y.ndim == 2, low, high, *_few(labels, label_weight), weight is not None)
 
     def merge(self, other: TargetSurvey) -> TargetSurvey:
         """Return the survey of the rows of both."""

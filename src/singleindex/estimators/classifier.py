@@ -10,7 +10,9 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..design.blocks import Target
 from .base import SingleIndexBase, Targets
+from .one_pass import by_blocks, fit_blocks, is_in_blocks
 from .progress import all_or_nothing, with_callbacks
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
@@ -62,6 +64,11 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         changes by less than this share.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
+    solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
+        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI; :class:`~singleindex.solvers.OnePass`,
+        which reads the data once per iteration and sums rows into bins for the link; or
+        :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default one pass for files,
+        Dask and data in memory of 100 000 rows or more, two passes for others.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
@@ -114,23 +121,26 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         max_iter=100,
         tol=1e-2,
         class_weight=None,
+        solver="auto",
         verbose=0,
     ):
         super().__init__(
             n_atoms, structure=structure, alpha=alpha, penalty=penalty, lipschitz=lipschitz,
             column_scale=column_scale, link=link, shared_link=shared_link, link_cv=link_cv, max_iter=max_iter,
-            tol=tol, verbose=verbose,
+            tol=tol, solver=solver, verbose=verbose,
         )  # fmt: skip
         self.class_weight = class_weight
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn w and g.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks` returns,
+            which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels; or 0 and 1 for each of several labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -141,6 +151,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         -------
         self
         """
+        if is_in_blocks(X):
+            return fit_blocks(self, X, y, sample_weight)
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
         check_classification_targets(y)
         weight = self._check_weight(sample_weight, X)
@@ -155,6 +167,38 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         results, design = self._solve_outputs(X, Targets(y, Y, np.ones(Y.shape[1])), weight)
         self._set_fitted(results, design, X.dtype)
         return self
+
+    def _targets_of_blocks(self, facts):
+        """Return how each class or label is made of y, and ones for its unit."""
+        self.multilabel_ = facts.is_matrix
+        if facts.is_matrix:
+            if not ((facts.low == 0) & (facts.high == 1)).all():
+                raise ValueError("y with several columns must hold 0 and 1, and each column both of them.")
+            if self.class_weight is not None:
+                raise ValueError("class_weight with several labels needs data in memory; leave it out.")
+            self.classes_ = np.arange(facts.n_outputs)
+            return [Target(column=k) for k in range(facts.n_outputs)], np.ones(facts.n_outputs)
+        if facts.labels is None:
+            raise ValueError(
+                f"y holds more than {facts.MOST_LABELS} different values; a classifier needs classes. For numbers "
+                "use SingleIndexRegressor."
+            )
+        self.classes_ = facts.labels
+        self._check_classes(np.arange(len(facts.labels)), facts.label_weight)
+        factors = self._factors_of_classes(facts.label_weight)
+        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [Target(self.classes_, k, factors=factors) for k in columns], np.ones(len(columns))
+
+    def _factors_of_classes(self, totals):
+        """Return the weight of each class, None where all are 1."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            return totals.sum() / (len(totals) * totals)
+        return compute_sample_weight(self.class_weight, self.classes_)
+
+    def _in_users_units(self, results, unit):
+        return results
 
     def _weight_of_classes(self, y, weight):
         """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
@@ -208,6 +252,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         attributes["intercept_"] = float(intercept[0]) if single else intercept
         return attributes
 
+    @by_blocks
     def decision_function(self, X):
         """Return the index Xw + intercept_, above zero where the second class is the likelier one.
 
@@ -231,6 +276,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             index = np.where(at_zero & likelier, np.maximum(index, np.finfo(index.dtype).tiny), index)
         return index
 
+    @by_blocks
     def predict_proba(self, X):
         """Return the probability of each class, columns in the order of `classes_`.
 
@@ -244,11 +290,13 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             return np.clip(self._fitted_values(scores), 0, 1)
         return scores / scores.sum(axis=1, keepdims=True)
 
+    @by_blocks
     def predict_log_proba(self, X):
         """Return the logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @by_blocks
     def predict(self, X):
         """Return the likeliest class; for several labels 0 or 1 for each of them."""
         check_is_fitted(self)

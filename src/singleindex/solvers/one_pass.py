@@ -204,7 +204,9 @@ class _Loop:
             objective += self.slope * self.penalty * self.structure.norm(state.w)
         index = points.index if seen.index is None else seen.index
         count = self.structure.count_atoms(state.w)
-        iterate = Iterate(state.t, state.w, index, link, objective, mse, count, state.step, seen.change, points)
+        iterate = Iterate(
+            state.t, state.w, index, link, objective, mse, count, state.step, seen.change, points
+        )
         state.history.append([getattr(iterate, name) for name in RECORDED])
         if state.best is None or objective < state.best.objective or not self.fitter.is_learned:
             state.best = iterate
@@ -215,7 +217,15 @@ class _Loop:
         # Rows in memory have their old index at hand; blocks of rows would have to be sent it.
         index_old = seen.index if isinstance(self.y, np.ndarray) else None
         return State(
-            w_next, state.w, link, state.step, state.t + 1, seen.exponent, index_old, state.best, state.history
+            w_next,
+            state.w,
+            link,
+            state.step,
+            state.t + 1,
+            seen.exponent,
+            index_old,
+            state.best,
+            state.history,
         )
 
     def simplify(self, w: FloatArray, step: float) -> FloatArray:
