@@ -57,10 +57,8 @@ class CsrDesign:
         # What is not stored is zero.
         missing = n_stored < np.count_nonzero(weight)
         variance += np.where(missing, np.maximum(1 - stored, 0) * mean**2, 0)
-        lowest, highest = (
-            np.where(missing, np.minimum(lowest, 0), lowest),
-            np.where(missing, np.maximum(highest, 0), highest),
-        )
+        lowest = np.where(missing, np.minimum(lowest, 0), lowest)
+        highest = np.where(missing, np.maximum(highest, 0), highest)
         constant = lowest == highest
         mean[constant], variance[constant] = lowest[constant], 0
         return mean, variance
@@ -69,7 +67,7 @@ class CsrDesign:
         self, w: FloatArray, link: MonotoneCurve, y: FloatArray, weight: FloatArray, n_threads: int | None
     ) -> tuple[FloatArray, FloatArray, float]:
         """Return the index, the sum of weight × residual × row, and that of weight × residual."""
-        return run_kernel(csr_sweep, self._parts, self._cuts, w, link, y, weight, n_threads)
+        return run_kernel(csr_sweep, self._parts, self._cuts, w, link, y, weight, n_threads, self.X.nnz)
 
     def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
         return sweep_rows(self, visit, y, weight)

@@ -72,7 +72,7 @@ class DenseDesign:
             residual = weight * (link(index) - y)
             return index, self.rmatvec(residual), float(residual.sum())
         cuts = cut_rows(*self.shape, self.X.size)
-        return run_kernel(dense_sweep, (self.X,), cuts, w, link, y, weight, n_threads)
+        return run_kernel(dense_sweep, (self.X,), cuts, w, link, y, weight, n_threads, self.X.size)
 
     def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
         return sweep_rows(self, visit, y, weight)

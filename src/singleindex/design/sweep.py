@@ -17,6 +17,8 @@ from .base import FloatArray
 _N_BLOCKS = 8
 # What a block's own gradient may cost, as a share of the entries of the block.
 _BUFFER_SHARE = 8
+# Entries from which threads are worth waking.
+_WORTH_THREADS = 500_000
 _CELLS_PER_KNOT = 2
 _MAX_CELLS = 1 << 16
 
@@ -189,6 +191,7 @@ def run_kernel(
     y: FloatArray,
     weight: FloatArray,
     n_threads: int | None,
+    n_entries: int,
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return the index, the gradient and the sum of the residuals, from one of the kernels of a sweep."""
     corners = link.knots_
@@ -196,8 +199,10 @@ def run_kernel(
     n_blocks = len(cuts) - 1
     index, residuals = np.empty(len(y)), np.zeros(n_blocks)
     gradients = np.zeros((n_blocks, len(w)))
+    if n_threads is None:
+        n_threads = count_threads() if n_entries >= _WORTH_THREADS else 1
     kernel(
         *rows, cuts, np.ascontiguousarray(w, dtype=np.float64), y, weight, knots, values, lookup_grid(knots),
-        index, gradients, residuals, min(n_threads or count_threads(), n_blocks),
+        index, gradients, residuals, min(n_threads, n_blocks),
     )  # fmt: skip
     return index, gradients.sum(axis=0), float(residuals.sum())
