@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from singleindex.design._sweep import count_threads
 
 from singleindex.design import (
     CsrDesign,
@@ -14,7 +15,6 @@ from singleindex.design import (
     SparseDesign,
     Visit,
 )
-from singleindex.design._sweep import count_threads
 from singleindex.design.survey import survey_rows
 from singleindex.design.sweep import cut_rows, lookup_grid
 from singleindex.link import MonotoneCurve, ShiftedLink

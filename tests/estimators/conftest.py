@@ -11,12 +11,12 @@ def cluster():
     distributed = pytest.importorskip("distributed", reason="pip install 'singleindex[dask]'")
     import dask
 
-    # The dashboard is off; nothing but this machine is reached.
+    # Any free port for the status pages; nothing but this machine is reached.
     settings = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
     with dask.config.set(settings), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of starting and stopping processes, none of it ours
         cluster = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
         )
         client = distributed.Client(cluster)
         yield cluster, client

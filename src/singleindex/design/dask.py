@@ -109,8 +109,8 @@ def _run(
     name = f"block {number} of the Dask data"
     block = Block(
         _as_rows(X, names, dtype, name),
-        np.asarray(y),
-        None if weight is None else np.asarray(weight, dtype=np.float64),
+        _aligned(np.asarray(y)),
+        None if weight is None else _aligned(np.asarray(weight, dtype=np.float64)),
         name,
     )
     if not len(block.y) == block.X.shape[0] == len(block.y if block.weight is None else block.weight):
@@ -131,12 +131,20 @@ def _as_rows(X: Any, names: Any, dtype: Any, name: str) -> Any:
             odd = sorted(map(str, set(X.columns) ^ set(names)))
             which = f" ({', '.join(odd[:5])})" if odd else ", or in another order"
             raise ChunkError(f"{name}: its columns are not those of the first block{which}; make them agree.")
-        return X.to_numpy(dtype=dtype)
-    if sparse.issparse(X):
-        return X.tocsr().astype(dtype, copy=False)
-    if hasattr(X, "tocsr"):  # the arrays of pydata/sparse
-        return X.tocsr().astype(dtype, copy=False)
-    return np.asarray(X, dtype=dtype)
+        return _aligned(X.to_numpy(dtype=dtype))
+    if hasattr(X, "tocsr"):  # of scipy, or of pydata/sparse
+        X = X.tocsr().astype(dtype, copy=False)
+        X.data, X.indices, X.indptr = map(_aligned, (X.data, X.indices, X.indptr))
+        return X
+    return _aligned(np.asarray(X, dtype=dtype))
+
+
+def _aligned(values: Any) -> Any:
+    """Return an array as numpy would have made it.
+
+    What comes from another process may lie at any address, and sums of it are then taken in another order.
+    """
+    return np.require(values, requirements=["ALIGNED", "C"]) if values.dtype != object else values
 
 
 # ---------------------------------------------------------------- collections

@@ -138,7 +138,10 @@ def sweep_rows(design: Any, visit: Visit, y: FloatArray, weight: FloatArray | No
         gradient, residual = design.rmatvec(values), float(values.sum())
     if index_old is None:
         index_old = index if visit.w_old is visit.w else design.matvec(visit.w_old)
-    bins = None if visit.n_bins is None else Bins(visit.n_bins, visit.exponent).add(index, y, omega)
+    bins = None
+    # What is not finite has no bin; it shows in the gradient, where it is looked for.
+    if visit.n_bins is not None and np.isfinite(gradient).all():
+        bins = Bins(visit.n_bins, visit.exponent).add(index, y, omega)
     return Sweep(gradient, residual, index_sums(visit, index, index_old, y, omega), bins, index, y, weight)
 
 

@@ -25,8 +25,9 @@ from .checks import (
     check_structure,
 )
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
-from .one_pass import by_blocks, solve_rows_in_one_pass, solver_for, ties_outputs
+from .one_pass import by_blocks, remove_checkpoints, solve_rows_in_one_pass, solver_for, ties_outputs
 from .progress import CallbackSupportMixin, Progress
+from .stream import StreamMixin
 from .summary import summarise
 
 
@@ -39,7 +40,7 @@ class Targets:
     unit: np.ndarray
 
 
-class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
+class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
     """Stores the parameters, checks them, calls the solver for each output."""
 
     def __init__(
@@ -208,6 +209,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self.status_ = results[0].status.name if single else [r.status.name for r in results]
         self.n_iter_ = max(r.n_iter for r in results)
         self.best_iter_ = results[0].best_iter if single else [r.best_iter for r in results]
+        remove_checkpoints(getattr(self, "solver", None), len(results))
         progress = vars(self).get("_progress")
         if progress is not None:
             del self._progress

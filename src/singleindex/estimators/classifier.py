@@ -7,13 +7,15 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..design.blocks import Target
 from .base import SingleIndexBase, Targets
-from .one_pass import by_blocks, fit_blocks, is_in_blocks
+from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
+from .stream import learns_from_streams
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
 _TIE_BREAK = 1e-9
@@ -151,6 +153,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         -------
         self
         """
+        vars(self).pop("stream_", None)
         if is_in_blocks(X):
             return fit_blocks(self, X, y, sample_weight)
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
@@ -164,9 +167,70 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             by_class = self._weight_of_classes(y, weight)
             weight = self._check_weight(by_class if weight is None else weight * by_class, X)
         Y = self._check_labels(y, weight) if self.multilabel_ else self._one_column_per_class(y, weight)
+        if is_stochastic(self):
+            return self._stream_rows(X, Y, weight, np.ones(Y.shape[1]))
         results, design = self._solve_outputs(X, Targets(y, Y, np.ones(Y.shape[1])), weight)
         self._set_fitted(results, design, X.dtype)
         return self
+
+    @available_if(learns_from_streams)
+    @all_or_nothing
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from rows that follow those of the calls before, by the stochastic solver.
+
+        How a stream is cut into calls does not change the result, nor does saving the estimator and loading it
+        in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
+        `fit` it begins anew.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+        classes : array-like of shape (n_classes,), default=None
+            All classes there are; needed in the first call, as no call needs to show all of them. For several
+            labels it is not needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        is_first = not hasattr(self, "stream_")
+        X, y = self._check_X_y(X, y, multi_output=True, reset=is_first)
+        weight = self._check_weight(sample_weight, X)
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to partial_fit."
+            )
+        self._begin_stream(y, classes, is_first)
+        if self.multilabel_:
+            Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)
+            return self._go_on(X, Y, weight)
+        y = column_or_1d(y, warn=True)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y holds {unknown[0]!r}, which is not among classes={self.classes_.tolist()}.")
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, y)
+            weight = by_class if weight is None else weight * by_class
+        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        codes = np.searchsorted(self.classes_, y)
+        return self._go_on(X, np.column_stack([codes == k for k in columns]).astype(np.float64), weight)
+
+    def _begin_stream(self, y, classes, is_first):
+        """Settle the classes in the first call, and that they are the same in later ones."""
+        if is_first:
+            self.multilabel_ = np.ndim(y) == 2 and y.shape[1] > 1
+            if self.multilabel_:
+                self.classes_ = np.arange(y.shape[1])
+                return
+            if classes is None:
+                raise ValueError("classes must be given in the first call of partial_fit, as classes=[...].")
+            self.classes_ = np.unique(classes)
+            if len(self.classes_) < 2:
+                raise ValueError(f"the classifier needs at least two classes, got classes={classes}.")
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes={classes} are not those of the first call, {self.classes_.tolist()}.")
 
     def _targets_of_blocks(self, facts):
         """Return how each class or label is made of y, and ones for its unit."""

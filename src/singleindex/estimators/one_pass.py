@@ -27,6 +27,11 @@ def is_in_blocks(X):
     return isinstance(X, ChunkedData) or is_dask(X)
 
 
+def is_stochastic(estimator):
+    """Return whether `fit` is to learn from batches of rows."""
+    return isinstance(check_solver(getattr(estimator, "solver", "auto")), Stochastic)
+
+
 def solver_for(estimator, n_rows, joint):
     """Return the settings of the solver that the estimator asks for, or that suits data in memory."""
     solver = check_solver(estimator.solver)
@@ -76,7 +81,8 @@ def solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, ma
     for k, y in enumerate(outputs):
         if progress is not None:
             progress.fit_number = k
-        checkpoint = _checkpoint(estimator, solver, survey, k, len(outputs), mark)
+        # Fits that nobody is told of are those of folds: too short to be kept.
+        checkpoint = None if told is None else _checkpoint(estimator, solver, survey, k, len(outputs), mark)
         results.append(
             solve_one_pass(
                 design, y, structure, survey=seen, output=k, sample_weight=weight, n_bins=solver.n_bins,
@@ -156,7 +162,6 @@ def fit_blocks(estimator, X, y, sample_weight):
         solve = _solve_in_two_passes if isinstance(solver, TwoPass) else _solve_blocks
         results, design, unit = solve(estimator, source, targets, unit, solver)
     estimator._set_fitted(estimator._in_users_units(results, unit), design, source.dtype)
-    remove_checkpoints(solver, len(targets))
     return estimator
 
 

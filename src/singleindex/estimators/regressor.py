@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from ..design.blocks import Target
 from ..solvers import in_units
 from .base import SingleIndexBase, Targets
 from .checks import check_varies
-from .one_pass import by_blocks, fit_blocks, is_in_blocks
+from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
+from .stream import learns_from_streams
 
 
 class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
@@ -124,12 +126,38 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         -------
         self
         """
+        vars(self).pop("stream_", None)
         if is_in_blocks(X):
             return fit_blocks(self, X, y, sample_weight)
         X, targets, weight = self._check_data(X, y, sample_weight)
+        if is_stochastic(self):
+            return self._stream_rows(X, targets.Y, weight, targets.unit)
         results, design = self._solve_outputs(X, targets, weight)
         self._set_fitted(in_users_units(results, targets.unit), design, X.dtype)
         return self
+
+    @available_if(learns_from_streams)
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from rows that follow those of the calls before, by the stochastic solver.
+
+        How a stream is cut into calls does not change the result, nor does saving the estimator and loading it
+        in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
+        `fit` it begins anew.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, reset=not hasattr(self, "stream_"))
+        weight = self._check_weight(sample_weight, X)
+        return self._go_on(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1), weight)
 
     def _check_data(self, X, y, sample_weight):
         """Return checked X, the targets and the weights."""

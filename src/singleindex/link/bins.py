@@ -90,6 +90,8 @@ class Bins:
         if len(index) == 0:
             return self
         low, high = float(np.min(index)), float(np.max(index))
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError("the index holds NaN or infinity; remove these rows.")
         start = self.exponent
         if start is None:
             start = _exponent_for(low, high, self.n_bins)

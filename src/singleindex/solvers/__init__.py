@@ -6,6 +6,7 @@ from .one_pass import solve_one_pass
 from .result import Iterate, SolverResult, Status, in_units
 from .scale import fit_scale
 from .settings import OnePass, Stochastic, TwoPass, check_solver
+from .stochastic import StochasticCsi
 
 __all__ = [
     "Checkpoint",
@@ -15,6 +16,7 @@ __all__ = [
     "SolverResult",
     "Status",
     "Stochastic",
+    "StochasticCsi",
     "TwoPass",
     "check_solver",
     "fit_scale",

@@ -22,6 +22,7 @@ class Status(Enum):
     FLAT = "no direction in X is correlated with y: the link is constant"
     STOPPED = "a callback asked to stop"
     CHOSEN = "the held-out score was best at this iterate"
+    STREAMED = "the stream of batches ended"
 
 
 @dataclass(frozen=True)

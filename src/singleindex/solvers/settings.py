@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,10 @@ class OnePass:
     checkpoint: Any = None
     checkpoint_every: int = 10
     n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.checkpoint, os.PathLike):  # as text, which can be saved with the estimator
+            object.__setattr__(self, "checkpoint", os.fspath(self.checkpoint))
 
     def check(self) -> None:
         _check_count("n_bins", self.n_bins, least=2, none="an exact link")
