@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..link.curve import MonotoneCurve
 from ._products import dense_matvec_by_columns, dense_matvec_by_rows
+from ._sweep import dense_sweep
 from .base import FloatArray
+from .sweep import Sweep, Visit, cut_rows, run_kernel, sweep_rows
 
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
 _SPARSE_BELOW = {"C": 1 / 8, "F": 1 / 2}
@@ -58,3 +61,18 @@ class DenseDesign:
             variance += weight[block] @ np.square(gap, out=gap)
         variance[constant] = 0
         return mean, variance
+
+    def visit_rows(
+        self, w: FloatArray, link: MonotoneCurve, y: FloatArray, weight: FloatArray, n_threads: int | None
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Return the index, the sum of weight × residual × row, and that of weight × residual."""
+        if self.X.strides[1] != self.X.itemsize:
+            # The entries of a row lie apart: two products by columns read less than one visit by rows.
+            index = self.matvec(w)
+            residual = weight * (link(index) - y)
+            return index, self.rmatvec(residual), float(residual.sum())
+        cuts = cut_rows(*self.shape, self.X.size)
+        return run_kernel(dense_sweep, (self.X,), cuts, w, link, y, weight, n_threads, self.X.size)
+
+    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
+        return sweep_rows(self, visit, y, weight)
