@@ -11,6 +11,7 @@ from singleindex.design import (
     CsrDesign,
     DenseDesign,
     ExpandedDesign,
+    MappedDesign,
     ScaledDesign,
     SparseDesign,
     Visit,
@@ -37,6 +38,18 @@ def expanded(X):
     return ExpandedDesign(scaled, np.r_[np.arange(X.shape[1]), 0, 0])
 
 
+class Turn:
+    """A symmetric map from coordinates to w."""
+
+    @staticmethod
+    def from_coordinates(z):
+        return 2.0 * z[::-1]
+
+
+def mapped(X):
+    return MappedDesign(ScaledDesign(DenseDesign(X), np.linspace(0.5, 2, X.shape[1])), Turn())
+
+
 DESIGNS = {
     "dense": DenseDesign,
     "dense, F order": lambda X: DenseDesign(np.asfortranarray(X)),
@@ -50,6 +63,7 @@ DESIGNS = {
     "CSC": lambda X: SparseDesign(sparse.csc_array(X)),
     "scaled": lambda X: ScaledDesign(CsrDesign(sparse.csr_array(X)), np.linspace(0, 2, X.shape[1])),
     "expanded": expanded,
+    "mapped": mapped,
 }
 
 
