@@ -70,9 +70,9 @@ def as_design(X: Any) -> Design:
     return SparseDesign(X) if sparse.issparse(X) else DenseDesign(X)
 
 
-def as_row_design(X: Any) -> Design:
-    """Wrap checked data for solvers that visit each row once."""
-    return CsrDesign(X) if sparse.issparse(X) else DenseDesign(X)
+def as_row_design(X: Any, keeps_support: bool = False) -> Design:
+    """Wrap checked data for solvers that visit each row once, again and again where `keeps_support`."""
+    return CsrDesign(X, keeps_support) if sparse.issparse(X) else DenseDesign(X)
 
 
 def column_scale(variance: FloatArray, power: float) -> FloatArray:

@@ -187,8 +187,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
         classes : array-like of shape (n_classes,), default=None
-            All classes there are; needed in the first call, as no call needs to show all of them. For several
-            labels it is not needed.
+            All classes there are; needed in the first call, as no call needs to show all of them, unless a fit
+            before knew them. For several labels it is not needed.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -224,6 +224,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             if self.multilabel_:
                 self.classes_ = np.arange(y.shape[1])
                 return
+            if classes is None:
+                classes = getattr(self, "classes_", None)  # those of a fit before
             if classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit, as classes=[...].")
             self.classes_ = np.unique(classes)

@@ -54,7 +54,7 @@ def ties_outputs(estimator, structure, n_outputs):
 
 def solve_rows_in_one_pass(estimator, X, Y, weight, solver, told):
     """Return one solver result per output for data in memory, and the design."""
-    inner = as_row_design(X)
+    inner = as_row_design(X, keeps_support=True)
     survey = survey_rows(inner, Y, weight)
     outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
     return solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, (X.shape,))
