@@ -1,7 +1,8 @@
-"""Data that does not fit: what an iteration costs, how fast files are read, what a stream learns, what memory it takes.
+"""Data that does not fit: what an iteration costs, how fast files are read, what a stream learns, what memory
+it takes.
 
-Timings are ratios within one run, on two cores. An iteration is all of it: the visit of the rows, the bins, the
-link, and the projection.
+Timings are ratios within one run, on two cores. An iteration is all of it: the visit of the rows, the bins,
+the link, and the projection.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from singleindex.datasets import make_single_index
 from singleindex.design import CsrDesign, DenseDesign, ScaledDesign, read_chunks
 from singleindex.design.survey import survey_rows
 from singleindex.link import Lpav
-from singleindex.solvers import OnePass, TwoPass, solve_one_pass
+from singleindex.solvers import OnePass, TwoPass
 from singleindex.solvers import one_pass as one_pass_module
 from singleindex.structures import Sparse
 
@@ -134,7 +135,7 @@ def one_against_two(quick):
                 name: SingleIndexClassifier(10, solver=solver)
                 for name, solver in (("one", OnePass()), ("two", TwoPass()))
             }
-            calls = {k: lambda m=m: m.fit(X[train], data.y[train]) for k, m in models.items()}
+            calls = {k: lambda m=m, X=X[train], y=data.y[train]: m.fit(X, y) for k, m in models.items()}
             times = median_times(calls, 3)
             auc = {
                 k: float(roc_auc_score(data.y[test], m.decision_function(X[test]))) for k, m in models.items()
@@ -328,7 +329,8 @@ def run(quick=False):
 def report(known):
     """Return the lines of the report."""
     lines = [
-        "One iteration on sparse rows, as a multiple of `X @ w` and `X.T @ r` by scipy. *All*: w has no limit.",
+        "One iteration on sparse rows, as a multiple of `X @ w` and `X.T @ r` by scipy. *All*: w has no "
+        "limit.",
         "*Few*: w has d // 16 atoms.",
         "",
         "| data | entries | all, 1 thread | all, 2 threads | few, 1 thread | few, 2 threads |",
@@ -341,7 +343,8 @@ def report(known):
     lines[-1] += "; ".join(f"{one['data']}: {100 * one['share']:.0f} %" for one in known["link"]) + "."
     lines += [
         "",
-        "Whole fits in memory, `n_atoms=10`: one pass as a multiple of two passes, and both on held-out rows.",
+        "Whole fits in memory, `n_atoms=10`: one pass as a multiple of two passes, and both on held-out "
+        "rows.",
         "",
         "| data | time | AUC, one pass | AUC, two passes | Brier, one | Brier, two |",
         "| --- | --: | --: | --: | --: | --: |",
@@ -354,12 +357,14 @@ def report(known):
     p = known["parquet"]
     lines += [
         "",
-        f"Parquet, {p['rows']:,} rows of {p['columns']} columns: one iteration runs at {p['rows_per_s']:,.0f} rows per "
+        f"Parquet, {p['rows']:,} rows of {p['columns']} columns: one iteration runs at "
+        f"{p['rows_per_s']:,.0f} rows per "
         f"second, {100 * p['share']:.0f} % of the rate at which pyarrow alone reads the columns.",
         "",
         "One epoch of stochastic CSI, rows not seen: ",
         "",
-        "| data | AUC, full | AUC, one epoch | AUC, SGDClassifier | Brier, full | Brier, one epoch | Brier, SGD | rows/s, "
+        "| data | AUC, full | AUC, one epoch | AUC, SGDClassifier | Brier, full | Brier, one epoch | "
+        "Brier, SGD | rows/s, "
         "full fit | rows/s, one epoch | rows/s, SGD |",
         "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
@@ -383,7 +388,8 @@ def report(known):
     big = known["large"]
     lines += [
         "",
-        f"A dense file of {big['file_gb']:.1f} GB ({big['rows']:,} × {big['columns']}): peak {big['peak_mib']:.0f} MiB, "
+        f"A dense file of {big['file_gb']:.1f} GB ({big['rows']:,} × {big['columns']}): peak "
+        f"{big['peak_mib']:.0f} MiB, "
         f"{big['rows_per_s']:,.0f} rows per second and iteration.",
     ]
     return lines

@@ -96,7 +96,7 @@ WAYS = {
 
 
 def compare(model, expected, X, atol=1e-10):
-    """Equal up to `atol` in units of each quantity: w, the iterations, and the predictions for plain arrays."""
+    """Equal up to `atol` in units of each quantity: w, the iterations, the predictions for plain arrays."""
     vars(model).pop("feature_names_in_", None)  # a model of a table knows the names of its columns
     method = "predict" if isinstance(model, SingleIndexRegressor) else "predict_proba"
     got, target = getattr(model, method)(X), getattr(expected, method)(X)

@@ -15,8 +15,9 @@ from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows,
 class CsrDesign:
     """A scipy sparse matrix or array. CSR is used in place, any other format is converted once.
 
-    With `keeps_support` the entries of the columns that w has are copied, and copied anew only when w gets other
-    ones: where w is sparse its index then costs next to nothing, and an iteration as much as the gradient.
+    With `keeps_support` the entries of the columns that w has are copied, and copied anew only when w gets
+    other ones: where w is sparse its index then costs next to nothing, and an iteration as much as the
+    gradient.
     """
 
     def __init__(self, X: Any, keeps_support: bool = False) -> None:

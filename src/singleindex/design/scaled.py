@@ -55,7 +55,8 @@ def sweep_through(design: Any, visit: Visit, y: Any, weight: FloatArray | None) 
     w_old = w if visit.w_old is visit.w else design.in_units_of_X(visit.w_old)
     inner = innermost(design)
     sweep = inner.sweep(replace(visit, w=w, w_old=w_old), y, weight)
-    return replace(sweep, gradient=design.pull_back(sweep.gradient))
+    pulled: Sweep = replace(sweep, gradient=design.pull_back(sweep.gradient))
+    return pulled
 
 
 def innermost(design: Any) -> Any:

@@ -70,8 +70,8 @@ class Sweep:
     residual : float
         The sum of weight × residual.
     sums : array of shape (9,)
-        Of the weight, and of the weighted centred index c, the move m back to the index before, y, cc, cm, mm,
-        cy and yy.
+        Of the weight, and of the weighted centred index c, the move m back to the index before, y, cc, cm,
+        mm, cy and yy.
     bins : Bins or None
     index, y : arrays of shape (n,) or None
         Row by row, where that was asked for or costs nothing.
@@ -185,11 +185,12 @@ def lookup_grid(knots: FloatArray) -> NDArray[np.int32]:
     n_cells = int(np.clip(_CELLS_PER_KNOT * len(knots), _MIN_CELLS, _MAX_CELLS))
     begins = knots[0] + (knots[-1] - knots[0]) * np.arange(n_cells) / n_cells
     last = np.searchsorted(knots, begins, side="right") - 1
-    return np.clip(last, 0, max(len(knots) - 2, 0)).astype(np.int32)
+    places: NDArray[np.int32] = np.clip(last, 0, max(len(knots) - 2, 0)).astype(np.int32)
+    return places
 
 
 def _as_curve(link: Any) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int32]]:
-    """Return corners and slopes of a link, and the grid to find them by; of other links than curves, a point."""
+    """Return corners and slopes of a link, and the grid to find them by; for a known link, a point."""
     if not isinstance(link, MonotoneCurve):
         return np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int32)
     corners = link.knots_
