@@ -14,7 +14,7 @@ import sklearn
 
 import singleindex
 
-from . import fit, lpav, probabilities, recovery, selection, small_n, text
+from . import bigdata, fit, lpav, probabilities, recovery, selection, small_n, text
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
@@ -24,6 +24,7 @@ PARTS = {
     "selection": ("Choosing by cross-validation", selection),
     "small_n": ("Few rows", small_n),
     "probabilities": ("Probabilities", probabilities),
+    "bigdata": ("Data that does not fit", bigdata),
 }
 FOLDER = Path(__file__).with_name("results")
 REPORT = Path(__file__).with_name("RESULTS.md")
@@ -39,24 +40,24 @@ def main():
         parser.error(f"there is no part {unknown.pop()!r}; there are {', '.join(PARTS)}")
     warnings.simplefilter("ignore")
     for name in options.parts or PARTS:
-        title, part = PARTS[name]
-        section = [
-            f"## {title}",
-            "",
-            part.__doc__.strip(),
-            "",
-            *part.run(options.quick),
-            "",
-            provenance(),
-            "",
-        ]
-        print("\n".join(section), flush=True)
+        section = as_section(name, PARTS[name][1].run(options.quick))
+        print(section, flush=True)
         if not options.quick:
-            FOLDER.mkdir(exist_ok=True)
-            (FOLDER / f"{name}.md").write_text("\n".join(section))
+            store(name, section)
     if not options.quick:
-        REPORT.write_text(assemble())
         print(f"written to {REPORT}")
+
+
+def as_section(name, lines):
+    title, part = PARTS[name]
+    return "\n".join([f"## {title}", "", part.__doc__.strip(), "", *lines, "", provenance(), ""])
+
+
+def store(name, section):
+    """Keep the section of a part, and write the report anew."""
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{name}.md").write_text(section)
+    REPORT.write_text(assemble())
 
 
 def assemble():
