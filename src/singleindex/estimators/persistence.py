@@ -27,6 +27,7 @@ from sklearn.base import BaseEstimator
 
 from .. import link as links
 from .. import structures
+from ..solvers.settings import SOLVERS
 
 FORMAT = "singleindex-model"
 FORMAT_VERSION = 1
@@ -439,7 +440,8 @@ def _classes() -> dict[str, type]:
 
     public = {n: getattr(package, n) for package in (estimators, structures) for n in package.__all__}
     known = {name: kind for name, kind in public.items() if _has_parameters(kind)}
-    return {**known, "MonotoneCurve": links.MonotoneCurve, "ShiftedLink": links.ShiftedLink}
+    solvers = {kind.__name__: kind for kind in SOLVERS.values()}
+    return {**known, **solvers, "MonotoneCurve": links.MonotoneCurve, "ShiftedLink": links.ShiftedLink}
 
 
 def _has_parameters(kind: Any) -> bool:

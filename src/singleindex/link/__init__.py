@@ -1,5 +1,6 @@
 """How an index becomes a prediction: learned and fixed links, and the optimality certificate."""
 
+from .bins import Bins, Points
 from .curve import MonotoneCurve
 from .fitters import FIXED_LINKS, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
 from .lpav import lipschitz_isotonic_regression, lpav_certificate
@@ -7,12 +8,14 @@ from .outputs import PerOutput, SharedLink
 
 __all__ = [
     "FIXED_LINKS",
+    "Bins",
     "FixedLink",
     "LinkFitter",
     "Lpav",
     "MonotoneCurve",
     "Pav",
     "PerOutput",
+    "Points",
     "SharedLink",
     "ShiftedLink",
     "lipschitz_isotonic_regression",
