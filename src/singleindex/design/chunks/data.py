@@ -159,7 +159,7 @@ def read_chunks(
     Parameters
     ----------
     files : str, path, or list of them
-        One file or several, whose rows follow each other; a pattern such as "part-*.parquet"; or a folder,
+        One file or several, whose rows follow each other; a pattern such as `part-*.parquet`; or a folder,
         for all files in it of one format, by name.
     target : str, list of str, or path
         For Parquet and CSV the column of y, or several for several outputs. For .npy the file of y, itself an
