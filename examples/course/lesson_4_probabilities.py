@@ -77,4 +77,4 @@ model = SingleIndexClassifier(n_atoms=8, link_cv=5).fit(X, kinds)
 print(model.predict_proba(X_new[:3]).round(3))
 
 # %%
-# **Next:** :ref:`sphx_glr_course_lesson_6_matrix_completion.py`
+# **Next:** :ref:`sphx_glr_course_lesson_5_big_data.py`

@@ -1,6 +1,7 @@
 """Files become tables, and tables the same numbers wherever they come from."""
 
 import gzip
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -281,3 +282,21 @@ def test_infinite_values_are_pointed_at():
     frame = pd.DataFrame({"x": [1.0, np.inf, 2.0, 0.5]})
     with pytest.raises(CliError, match="'x' holds 1 infinite values; --na inf"):
         prepare(frame, Choices(), None)
+
+
+def test_typed_columns_of_parquet(tmp_path):
+    frame = pd.DataFrame({
+        "whole": pd.array([1, None, 3], dtype="Int64"), "none": pd.array([None] * 3, dtype="Int64"),
+        "kind": pd.Categorical(["a", "b", "a"]), "when": pd.date_range("2020", periods=3, tz="UTC"),
+        "lasted": pd.to_timedelta([12, 24, 36], unit="h"), "price": [Decimal("1.5"), Decimal("2"), None],
+        "list": [[1, 2]] * 3, "switch": pd.array([True, None, False], dtype="boolean"),
+    })  # fmt: skip
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(str(tmp_path / "t.parquet"), OPTIONS)
+    assert table.notes == ["left out 'list': lists, records or bytes in place of single values"]
+    assert table.frame["lasted"].tolist() == [0.5, 1.0, 1.5]
+    plan = plan_columns(table.frame, Choices(keep=("whole", "lasted")))
+    assert plan.kinds == {
+        "whole": "number", "kind": "category", "lasted": "number", "price": "number", "switch": "category",
+    }  # fmt: skip
+    assert prepare(table.frame, Choices(), "median").apply(table.frame, impute=True).notna().to_numpy().all()

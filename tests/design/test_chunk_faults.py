@@ -222,8 +222,8 @@ def test_names_that_are_not_there(parquet):
         read_chunks(path)
     with pytest.raises(FileNotFoundError, match=r"no file .*nowhere\.parquet"):
         read_chunks(path.with_name("nowhere.parquet"), "y")
+    (path.parent / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="no file of a known format"):
-        (path.parent / "empty").mkdir()
         read_chunks(path.parent / "empty", "y")
     with pytest.raises(ValueError, match="file_format"):
         read_chunks(__file__, "y")

@@ -59,6 +59,7 @@ DESIGNS = {
     "CSR": lambda X: CsrDesign(sparse.csr_array(X)),
     "CSR, float32": lambda X: CsrDesign(sparse.csr_matrix(X.astype(np.float32))),
     "CSR, long indices": lambda X: CsrDesign(long_indices(X)),
+    "CSR, support kept": lambda X: CsrDesign(sparse.csr_array(X), keeps_support=True),
     "CSR of CSC": lambda X: CsrDesign(sparse.csc_array(X)),
     "CSC": lambda X: SparseDesign(sparse.csc_array(X)),
     "scaled": lambda X: ScaledDesign(CsrDesign(sparse.csr_array(X)), np.linspace(0, 2, X.shape[1])),
@@ -132,12 +133,37 @@ def test_the_number_of_threads_changes_no_bit(make):
     design = make(sparse.csr_array(X) if make is CsrDesign else X)
     y, w = rng.standard_normal(4001), rng.standard_normal(13)
     visit = Visit(w, w, link=LINKS["curve"])
-    assert len(cut_rows(4001, 13, X.size)) > 4  # blocks for several threads to share
+    assert len(cut_rows(4001, 13, X.size)) == 9  # blocks for several threads to share
     one, *others = [design.sweep(replace(visit, n_threads=k), y) for k in (1, 2, 3, 8)]
     for other in others:
         assert (one.gradient == other.gradient).all()
         assert one.residual == other.residual
         assert (one.index == other.index).all()
+
+
+def test_a_sparse_w_is_read_from_its_own_columns():
+    X, y, weight = make_rows()
+    plain, keeping = CsrDesign(sparse.csr_array(X)), CsrDesign(sparse.csr_array(X), keeps_support=True)
+    for support in ([0], [0, 4], [4], [8], [0, 1, 2, 3], [], [7, 8]):
+        w = np.zeros(9)
+        w[support] = 1.5
+        visit = Visit(w, w, link=LINKS["curve"])
+        a, b = (design.sweep(visit, y, weight) for design in (plain, keeping))
+        np.testing.assert_allclose(b.index, a.index, atol=1e-14)
+        np.testing.assert_allclose(b.gradient, a.gradient, atol=1e-12)
+        np.testing.assert_allclose(b.sums, a.sums, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_long_coefficients_lie_in_pairs_with_their_gradient(monkeypatch, n_threads):
+    X, y, weight = make_rows()
+    design, w = CsrDesign(sparse.csr_array(X)), np.arange(9.0)
+    visit = Visit(w, w, link=LINKS["curve"], n_threads=n_threads)
+    plain = design.sweep(visit, y, weight)
+    monkeypatch.setattr("singleindex.design.sweep._PAIRED", 4)
+    paired = design.sweep(visit, y, weight)
+    assert (plain.gradient == paired.gradient).all()
+    assert (plain.sums == paired.sums).all()
 
 
 def test_blocks_do_not_outweigh_the_data():
@@ -155,16 +181,14 @@ def test_the_look_up_grid_finds_every_place():
         # The gradient of a single column of ones is the sum of the values.
         rows = np.column_stack([index, np.ones(len(index))])
         visited = DenseDesign(rows).visit_rows(
-            np.array([1.0, 0.0]), curve, np.zeros(len(index)), np.ones(len(index)), 1
+            Visit(np.array([1.0, 0.0]), np.zeros(2), link=curve), None, np.zeros(len(index)), None
         )
-        assert visited[2] == pytest.approx(curve(index).sum(), rel=1e-9, abs=1e-9)
+        assert visited[2][9] == pytest.approx(curve(index).sum(), rel=1e-9, abs=1e-9)
         assert visited[1][1] == pytest.approx(curve(index).sum(), rel=1e-9, abs=1e-9)
-        for at in (x, x + 1e-15):
-            for value in at:
-                one = DenseDesign(np.array([[value]])).visit_rows(
-                    np.ones(1), curve, np.zeros(1), np.ones(1), 1
-                )
-                assert one[2] == pytest.approx(float(curve(value)), abs=1e-12)
+        for value in np.concatenate([x, x + 1e-15]):
+            visit = Visit(np.ones(1), np.ones(1), link=curve)
+            one = DenseDesign(np.array([[value]])).visit_rows(visit, None, np.zeros(1), None)
+            assert one[2][9] == pytest.approx(float(curve(value)), abs=1e-12)
         assert lookup_grid(x).max(initial=0) <= max(n - 2, 0)
 
 

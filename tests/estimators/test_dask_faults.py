@@ -144,7 +144,8 @@ def lone_scheduler(tmp_path):
             [*run, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
              "--scheduler-file", str(file)], **options),
         subprocess.Popen(
-            [*run, "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny",
+            [*run, "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1",
+            "--no-nanny",
              "--no-dashboard", "--death-timeout", "60"], **options),
     ]  # fmt: skip
     deadline = time.monotonic() + 60

@@ -50,10 +50,10 @@ def assert_same_bits(a, b, X):
 MODELS = {
     "regression": (SingleIndexRegressor(6, solver=SMALL), lambda y, X: y, {}),
     "penalty": (SingleIndexRegressor(penalty=0.1, solver=SMALL), lambda y, X: y, {}),
-    "groups": (SingleIndexRegressor(3, structure=GroupSparse(np.arange(12) // 2), solver=SMALL), lambda y, X: y, {}),
-    "several outputs": (SingleIndexRegressor(solver=SMALL), lambda y, X: np.column_stack([y, X[:, 0]]), {}),
-    "two classes": (SingleIndexClassifier(6, solver=SMALL), lambda y, X: np.where(y > 0.5, "b", "a"), ["a", "b"]),
-    "three classes": (
+    "groups": (SingleIndexRegressor(3, structure=GroupSparse(np.arange(12) // 2), solver=SMALL), lambda y, X:
+    y, {}), "several outputs": (SingleIndexRegressor(solver=SMALL), lambda y, X: np.column_stack([y, X[:,
+    0]]), {}), "two classes": (SingleIndexClassifier(6, solver=SMALL), lambda y, X: np.where(y > 0.5, "b",
+    "a"), ["a", "b"]), "three classes": (
         SingleIndexClassifier(solver=SMALL), lambda y, X: (y > 0.3).astype(int) + (X[:, 0] > 0.1), [0, 1, 2],
     ),
     "known link": (
@@ -248,8 +248,8 @@ def test_what_a_stream_refuses():
         SingleIndexClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="leave link_cv out"):
         SingleIndexRegressor(link_cv=3).partial_fit(X, y)
+    groups = [list(range(12)), [0]]
     with pytest.raises(ValueError, match="overlapping groups"):
-        groups = [list(range(12)), [0]]
         SingleIndexRegressor(structure=GroupSparse(groups, overlapping=True)).partial_fit(X, y)
     with pytest.raises(ValueError, match="ties them together"):
         SingleIndexRegressor(structure=RowSparse(), solver="stochastic").fit(X, np.column_stack([y, -y]))

@@ -93,7 +93,7 @@ def which_vary(frame: Any) -> dict[str, bool]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns without a single value
         low, high = numeric.min(axis=0, skipna=True), numeric.max(axis=0, skipna=True)
-    varies: dict[str, bool] = (low < high).to_dict()
+    varies: dict[str, bool] = (low < high).to_dict()  # not where there is no value: NaN is not below NaN
     others = [name for name in frame.columns if name not in varies]
     return varies | {name: frame[name].nunique(dropna=True) > 1 for name in others}
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .columns import Choices, no_such_column
-from .messages import CliError
+from .messages import CliError, counted
 from .preparation import Matrix, Preparation, prepare
 from .tables import Table
 from .targets import Target, read_target
@@ -175,7 +175,8 @@ def notes_on(preparation: Preparation | Matrix) -> list[str]:
         by_reason.setdefault(kind, []).append(name)
     notes = [f"left out {listed(names)}: {reason}" for reason, names in by_reason.items()]
     for name, values in preparation.categories.items():
-        notes.append(f"column {name!r} is text: {len(preparation.names_of(name))} features, {listed(values)}")
+        features = counted(len(preparation.names_of(name)), "feature")
+        notes.append(f"column {name!r} is text: {features}, {listed(values)}")
     if preparation.imputed:
         notes.append(
             f"missing numbers filled with the {preparation.imputed}, text with its most frequent value"

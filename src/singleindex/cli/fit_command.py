@@ -12,7 +12,7 @@ import click
 
 from .data import Data, DataOptions, load_data
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
-from .messages import progress, say_note
+from .messages import counted, progress, say_note
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, READING, TARGET, split_options, talking
 from .tables import ReadOptions, read_table
@@ -98,7 +98,8 @@ def command(
     estimator, notes = plan_fit(loaded, FitOptions(**rest), verbose=not quiet)
     for note in [*loaded.notes, *notes]:
         say_note(note)
-    with progress(f"searching settings for {loaded.train.n} rows, {len(loaded.preparation.names)} features"):
+    size = f"{counted(loaded.train.n, 'row')}, {counted(len(loaded.preparation.names), 'feature')}"
+    with progress(f"searching settings for {size}"):
         fitting = run_fit(estimator, loaded, notes)
     file = ModelFile(
         fitting.model, loaded.preparation, make_record(data, loaded, fitting, reading, data_options)

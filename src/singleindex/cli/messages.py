@@ -34,6 +34,10 @@ def one_line(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", text.strip())
 
 
+def counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
 def say_error(text: str) -> None:
     print(f"singleindex: error: {one_line(text)}", file=sys.stderr)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import decimal
 import gzip
 import io
 import sys
@@ -125,7 +126,32 @@ def read_parquet(data: bytes, source: str) -> Table:
     except Exception as error:  # pyarrow has many
         raise CliError(f"{source} is not a Parquet file that can be read: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
-    return Table(source, frame=frame.reset_index(drop=True))
+    found, notes = {}, []
+    for name in frame.columns:
+        column = as_plain_column(frame[name])
+        if column is None:
+            notes.append(f"left out {name!r}: lists, records or bytes in place of single values")
+        else:
+            found[name] = column
+    return Table(source, frame=pandas.DataFrame(found).reset_index(drop=True), notes=notes)
+
+
+def as_plain_column(column: Any) -> Any:
+    """Return a typed column as floats, text, switches or dates; None for values that are none of these."""
+    from pandas.api import types
+
+    if types.is_timedelta64_dtype(column.dtype):
+        return column.dt.total_seconds() / 86400
+    if types.is_bool_dtype(column.dtype):
+        return column
+    if types.is_numeric_dtype(column.dtype):
+        return column if isinstance(column.dtype, np.dtype) else column.astype(np.float64)
+    if column.dtype == object:
+        first = next(iter(column.dropna()), "")
+        if isinstance(first, decimal.Decimal):
+            return column.astype(np.float64)
+        return column if np.isscalar(first) and not isinstance(first, bytes) else None
+    return column
 
 
 def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table:

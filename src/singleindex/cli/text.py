@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .messages import counted
 from .model_file import ModelFile
 
 _MOST_FEATURES = 15
@@ -82,7 +83,7 @@ def summary_text(file: ModelFile) -> str:
             f"{record['n_columns']} columns, {model.n_features_in_} features"
         )
     used = int(np.count_nonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1)))
-    lines.append(f"{'model':10s}{used} features with a weight{settings_text(model)}")
+    lines.append(f"{'model':10s}{counted(used, 'feature')} with a weight{settings_text(model)}")
     lines += score_lines(file)
     return "\n".join([*lines, "", *feature_lines(file), "", *link_lines(file)])
 
@@ -133,7 +134,7 @@ def feature_lines(file: ModelFile) -> list[str]:
     if not records:
         return ["no feature has a weight: nothing in these columns predicts the target"]
     shown = records[:_MOST_FEATURES]
-    width = min(max(len(r["name"]) for r in shown), 50)
+    width = min(max(len("feature"), *(len(r["name"]) for r in shown)), 50)
     outputs = output_names(file)
     stable = any("stability" in r for r in shown)
     lines = [f"{'feature':{width}s}  {'weight':>10s}{'   in folds' if stable else ''}"]

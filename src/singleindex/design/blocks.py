@@ -1,7 +1,7 @@
 """Data in blocks of rows, none of which is kept: files in chunks, and the blocks of a cluster.
 
-A source of blocks runs a task on each of them and gives back the results, in the order of the rows, or merged.
-Tasks are small records, so that they can travel to where the blocks are.
+A source of blocks runs a task on each of them and gives back the results, in the order of the rows, or
+merged. Tasks are small records, so that they can travel to where the blocks are.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Block:
 class Target:
     """How one output is made of y as given, and the weights of the rows of those given.
 
-    `classes` are the labels for a classifier; `column` is the class, or the column of y, that is learned; None
-    where y is learned as it is. y is divided by `unit`; `factors` are the weights of the classes.
+    `classes` are the labels for a classifier; `column` is the class, or the column of y, that is learned;
+    None where y is learned as it is. y is divided by `unit`; `factors` are the weights of the classes.
     """
 
     classes: Any = None
@@ -73,7 +73,8 @@ class Target:
         known = self.classes[np.minimum(codes, len(self.classes) - 1)] == block.y
         if not known.all():
             raise ChunkError(
-                f"{block.name}: y holds {block.y[~known][0]!r}, which was in no chunk before; the data must not "
+                f"{block.name}: y holds {block.y[~known][0]!r}, which was in no chunk before; the data "
+                "must not "
                 "change while they are read."
             )
         return codes
@@ -91,7 +92,7 @@ class BlockSource(Protocol):
         ...
 
     def reduce(self, task: Callable[[Block], Any]) -> Any:
-        """Return the results of all blocks merged, by their method `merge`, in an order of its own that is fixed."""
+        """Return the results of all blocks merged, by their method `merge`, in a fixed order."""
         ...
 
     def survey_targets(self) -> TargetSurvey:
@@ -230,7 +231,8 @@ def check_finite(block: Block) -> None:
         fine = np.isfinite(np.sum(values, dtype=np.float64))
     if not fine and not np.isfinite(values).all():
         raise ChunkError(
-            f"{block.name}: X holds NaN or infinity ({_first_bad(block.X)}); remove these rows, or impute them."
+            f"{block.name}: X holds NaN or infinity ({_first_bad(block.X)}); remove these rows, or impute "
+            "them."
         )
     check_weight(block.weight, block.name)
 

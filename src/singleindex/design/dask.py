@@ -1,7 +1,8 @@
 """Dask arrays and data frames as blocks of rows: the work goes to where the blocks are.
 
 Per visit a block sends back its part of the gradient and its bins; on the way the parts of eight blocks at a
-time are added, in an order that does not depend on the workers. dask is imported only when its data are given.
+time are added, in an order that does not depend on the workers. dask is imported only when its data are
+given.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class DaskSource:
         if not self.is_frame:
             X = X.rechunk({1: X.shape[1]})
         self.n_features = len(X.columns) if self.is_frame else X.shape[1]
-        self.dtype = np.dtype(np.float64)
+        self.dtype: Any = np.dtype(np.float64)
         if not self.is_frame and X.dtype == np.float32:
             self.dtype = np.dtype(np.float32)
         self.n_rows: int | None = None

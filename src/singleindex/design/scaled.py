@@ -55,7 +55,8 @@ def sweep_through(design: Any, visit: Visit, y: Any, weight: FloatArray | None) 
     w_old = w if visit.w_old is visit.w else design.in_units_of_X(visit.w_old)
     inner = innermost(design)
     sweep = inner.sweep(replace(visit, w=w, w_old=w_old), y, weight)
-    return replace(sweep, gradient=design.pull_back(sweep.gradient))
+    pulled: Sweep = replace(sweep, gradient=design.pull_back(sweep.gradient))
+    return pulled
 
 
 def innermost(design: Any) -> Any:
@@ -70,9 +71,9 @@ def as_design(X: Any) -> Design:
     return SparseDesign(X) if sparse.issparse(X) else DenseDesign(X)
 
 
-def as_row_design(X: Any) -> Design:
-    """Wrap checked data for solvers that visit each row once."""
-    return CsrDesign(X) if sparse.issparse(X) else DenseDesign(X)
+def as_row_design(X: Any, keeps_support: bool = False) -> Design:
+    """Wrap checked data for solvers that visit each row once, again and again where `keeps_support`."""
+    return CsrDesign(X, keeps_support) if sparse.issparse(X) else DenseDesign(X)
 
 
 def column_scale(variance: FloatArray, power: float) -> FloatArray:

@@ -121,7 +121,8 @@ class TargetSurvey:
         labels, label_weight = None, None
         if self.labels is not None and other.labels is not None:
             labels, codes = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
-            label_weight = np.bincount(codes, np.concatenate([self.label_weight, other.label_weight]))
+            weights = np.concatenate([self.label_weight, other.label_weight])
+            label_weight = np.bincount(codes, weights).astype(np.float64)
         return TargetSurvey(
             self.n_rows + other.n_rows,
             self.n_outputs,

@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 
 from ..link.bins import Bins, Points
 from ..link.curve import MonotoneCurve
-from ._sweep import count_threads
+from ._sweep import count_threads, link_residuals
 from .base import FloatArray
 
 # Blocks of rows that a sweep adds up by themselves: as many threads can share its work.
 _N_BLOCKS = 8
-# What a block's own gradient may cost, as a share of the entries of the block.
-_BUFFER_SHARE = 8
+# Entries there must be per coefficient for a block to have a gradient of its own.
+_BUFFER_SHARE = 32
+# Coefficients from which w and the gradient lie side by side: below, both fit into a near cache anyway.
+_PAIRED = 1 << 15
 # Entries from which threads are worth waking.
 _WORTH_THREADS = 500_000
-_CELLS_PER_KNOT = 2
-_MAX_CELLS = 1 << 16
+# Cells of the grid by which knots are found: so many that most hold none, so few that they stay near.
+_CELLS_PER_KNOT, _MIN_CELLS, _MAX_CELLS = 4, 1 << 10, 1 << 15
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class Sweep:
     residual : float
         The sum of weight × residual.
     sums : array of shape (9,)
-        Of the weight, and of the weighted centred index c, the move m back to the index before, y, cc, cm, mm,
-        cy and yy.
+        Of the weight, and of the weighted centred index c, the move m back to the index before, y, cc, cm,
+        mm, cy and yy.
     bins : Bins or None
     index, y : arrays of shape (n,) or None
         Row by row, where that was asked for or costs nothing.
@@ -127,39 +129,40 @@ def _joined(a: FloatArray | None, b: FloatArray | None) -> FloatArray | None:
 
 def sweep_rows(design: Any, visit: Visit, y: FloatArray, weight: FloatArray | None) -> Sweep:
     """Visit the rows of one design that is in memory; all rows count alike where `weight` is None."""
-    omega = np.ones(len(y)) if weight is None else weight
-    index, index_old = None, visit.index_old
-    if isinstance(visit.link, MonotoneCurve) and hasattr(design, "visit_rows"):
-        index, gradient, residual = design.visit_rows(visit.w, visit.link, y, omega, visit.n_threads)
+    index_old = visit.index_old
+    if index_old is None and visit.w_old is not visit.w:
+        index_old = design.matvec(visit.w_old)
+    if isinstance(visit.link, MonotoneCurve):
+        if hasattr(design, "visit_rows"):
+            index, gradient, sums = design.visit_rows(visit, index_old, y, weight)
+        else:
+            index = design.matvec(visit.w)
+            residual, sums = residuals_of(visit, index, index_old, y, weight)
+            gradient = design.rmatvec(residual)
     else:
         index = design.matvec(visit.w)
-        values = index - visit.centre if visit.link is None else visit.link(index) - y
-        values *= omega
-        gradient, residual = design.rmatvec(values), float(values.sum())
-    if index_old is None:
-        index_old = index if visit.w_old is visit.w else design.matvec(visit.w_old)
+        omega = np.ones(len(y)) if weight is None else weight
+        values = omega * (index - visit.centre if visit.link is None else visit.link(index) - y)
+        _, sums = residuals_of(visit, index, index_old, y, weight)
+        sums[9] = values.sum()
+        gradient = design.rmatvec(values)
     bins = None
     # What is not finite has no bin; it shows in the gradient, where it is looked for.
     if visit.n_bins is not None and np.isfinite(gradient).all():
-        bins = Bins(visit.n_bins, visit.exponent).add(index, y, omega)
-    return Sweep(gradient, residual, index_sums(visit, index, index_old, y, omega), bins, index, y, weight)
+        bins = Bins(visit.n_bins, visit.exponent).add(index, y, weight)
+    return Sweep(gradient, float(sums[9]), sums[:9], bins, index, y, weight)
 
 
-def index_sums(
-    visit: Visit, index: FloatArray, index_old: FloatArray, y: FloatArray, weight: FloatArray
-) -> FloatArray:
-    """Return the nine sums of a :class:`Sweep`."""
-    c, gap = index - visit.centre, y - visit.y_centre
-    # The move, not the old index: the difference of two large sums would tell little of a small move.
-    move = index_old - index
-    move -= visit.centre_old - visit.centre
-    of_index, of_move, of_y = weight * c, weight * move, weight * gap
-    return np.array(
-        [
-            weight.sum(), of_index.sum(), of_move.sum(), of_y.sum(),
-            of_index @ c, of_index @ move, of_move @ move, of_index @ gap, of_y @ gap,
-        ]
+def residuals_of(
+    visit: Visit, index: FloatArray, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted residuals of rows whose index is known, and the ten sums of the kernels."""
+    residual, sums = np.empty(len(y)), np.zeros(10)
+    link_residuals(
+        index, y, weight, index_old, visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
+        residual, sums,
     )  # fmt: skip
+    return residual, sums
 
 
 def without_rows(sweep: Sweep) -> Sweep:
@@ -172,40 +175,58 @@ def without_rows(sweep: Sweep) -> Sweep:
 
 def cut_rows(n_rows: int, n_features: int, n_entries: int) -> NDArray[np.intp]:
     """Return where to cut the rows into blocks; it depends on the data alone, never on the threads."""
-    affordable = n_entries // (_BUFFER_SHARE * max(n_features, 1))
-    n_blocks = int(np.clip(affordable, 1, _N_BLOCKS))
+    affordable = max(n_entries // (_BUFFER_SHARE * max(n_features, 1)), 1)
+    n_blocks = min(1 << (affordable.bit_length() - 1), _N_BLOCKS)
     return np.linspace(0, n_rows, n_blocks + 1).astype(np.intp)
 
 
 def lookup_grid(knots: FloatArray) -> NDArray[np.int32]:
     """Return, per cell of an even grid over the knots, the last knot that is not behind its beginning."""
-    n_cells = min(_CELLS_PER_KNOT * len(knots), _MAX_CELLS)
+    n_cells = int(np.clip(_CELLS_PER_KNOT * len(knots), _MIN_CELLS, _MAX_CELLS))
     begins = knots[0] + (knots[-1] - knots[0]) * np.arange(n_cells) / n_cells
     last = np.searchsorted(knots, begins, side="right") - 1
-    return np.clip(last, 0, max(len(knots) - 2, 0)).astype(np.int32)
+    places: NDArray[np.int32] = np.clip(last, 0, max(len(knots) - 2, 0)).astype(np.int32)
+    return places
+
+
+def _as_curve(link: Any) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int32]]:
+    """Return corners and slopes of a link, and the grid to find them by; for a known link, a point."""
+    if not isinstance(link, MonotoneCurve):
+        return np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int32)
+    corners = link.knots_
+    knots, values = np.ascontiguousarray(corners[:, 0]), np.ascontiguousarray(corners[:, 1])
+    slopes = np.zeros(len(knots))
+    with np.errstate(over="ignore"):
+        slopes[:-1] = np.diff(values) / np.diff(knots)
+    # A jump too steep for a number is not between any two indices that differ in it.
+    return knots, values, np.minimum(slopes, np.finfo(np.float64).max), lookup_grid(knots)
+
+
+def threads_for(n_threads: int | None, n_entries: int) -> int:
+    """Return how many threads to use for so many entries."""
+    if n_threads is not None:
+        return n_threads
+    return count_threads() if n_entries >= _WORTH_THREADS else 1
 
 
 def run_kernel(
     kernel: Any,
-    rows: tuple[Any, ...],
+    parts: tuple[Any, ...],
     cuts: NDArray[np.intp],
-    w: FloatArray,
-    link: MonotoneCurve,
+    visit: Visit,
+    index_old: FloatArray | None,
     y: FloatArray,
-    weight: FloatArray,
-    n_threads: int | None,
+    weight: FloatArray | None,
     n_entries: int,
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return the index, the gradient and the sum of the residuals, from one of the kernels of a sweep."""
-    corners = link.knots_
-    knots, values = np.ascontiguousarray(corners[:, 0]), np.ascontiguousarray(corners[:, 1])
-    n_blocks = len(cuts) - 1
-    index, residuals = np.empty(len(y)), np.zeros(n_blocks)
-    gradients = np.zeros((n_blocks, len(w)))
-    if n_threads is None:
-        n_threads = count_threads() if n_entries >= _WORTH_THREADS else 1
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the index, the gradient and the ten sums, from one of the kernels of a sweep."""
+    n_blocks, d = len(cuts) - 1, len(visit.w)
+    index, sums = np.empty(len(y)), np.zeros((n_blocks, 10))
+    gradients = np.zeros((n_blocks, d))
+    pairs = np.empty((n_blocks, 2 * d)) if d >= _PAIRED else None
     kernel(
-        *rows, cuts, np.ascontiguousarray(w, dtype=np.float64), y, weight, knots, values, lookup_grid(knots),
-        index, gradients, residuals, min(n_threads, n_blocks),
+        *parts, cuts, np.ascontiguousarray(visit.w, dtype=np.float64), y, weight, index_old,
+        visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
+        index, gradients, sums, pairs, min(threads_for(visit.n_threads, n_entries), n_blocks),
     )  # fmt: skip
-    return index, gradients.sum(axis=0), float(residuals.sum())
+    return index, gradients[0] if n_blocks == 1 else gradients.sum(axis=0), sums.sum(axis=0)

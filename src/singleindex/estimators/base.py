@@ -115,7 +115,8 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         solver = solver_for(self, X.shape[0], ties_outputs(self, structure, Y.shape[1]))
         if isinstance(solver, OnePass):
             return solve_rows_in_one_pass(self, X, Y, weight, solver, told)
-        return self._solve_design(*self._prepare(X, weight), Y, weight, X, told)
+        design, variance = self._prepare(X, weight)
+        return self._solve_design(design, variance, Y, weight, X, told)
 
     def _solve_design(self, design, variance, Y, weight, X, told):
         """Solve in two passes over a design; X is what callbacks are told of."""

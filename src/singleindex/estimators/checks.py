@@ -69,6 +69,7 @@ def check_varies(Y, n_rows=None):
     if len(constant):
         which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"
         raise ValueError(
-            f"{which} is constant ({Y[0, constant[0]]:g}) over the {n_rows or len(Y)} rows of positive weight: "
+            f"{which} is constant ({Y[0, constant[0]]:g}) over the {n_rows or len(Y)} rows of positive "
+            "weight: "
             "there is nothing to learn. At least two different values are needed."
         )

@@ -68,10 +68,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
     solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
-        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI; :class:`~singleindex.solvers.OnePass`,
-        which reads the data once per iteration and sums rows into bins for the link; or
-        :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default one pass for files,
-        Dask and data in memory of 100 000 rows or more, two passes for others.
+        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
+        :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
+        for the link; or :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default
+        one pass for files, Dask and data in memory of 100 000 rows or more, two passes for others.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
@@ -142,8 +142,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks` returns,
-            which brings its own y and weights.
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
+            returns, which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels; or 0 and 1 for each of several labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -154,7 +154,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         -------
         self
         """
-        vars(self).pop("stream_", None)
+        self.__dict__.pop("stream_", None)
         if is_in_blocks(X):
             return fit_blocks(self, X, y, sample_weight)
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
@@ -179,8 +179,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from rows that follow those of the calls before, by the stochastic solver.
 
-        How a stream is cut into calls does not change the result, nor does saving the estimator and loading it
-        in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
+        How a stream is cut into calls does not change the result, nor does saving the estimator and loading
+        it in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
         `fit` it begins anew.
 
         Parameters
@@ -188,8 +188,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
         classes : array-like of shape (n_classes,), default=None
-            All classes there are; needed in the first call, as no call needs to show all of them. For several
-            labels it is not needed.
+            All classes there are; needed in the first call, as no call needs to show all of them, unless a
+            fit before knew them. For several labels it is not needed.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -201,7 +201,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         weight = self._check_weight(sample_weight, X)
         if isinstance(self.class_weight, str):
             raise ValueError(
-                "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to partial_fit."
+                "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to "
+                "partial_fit."
             )
         self._begin_stream(y, classes, is_first)
         if self.multilabel_:
@@ -226,6 +227,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
                 self.classes_ = np.arange(y.shape[1])
                 return
             if classes is None:
+                classes = getattr(self, "classes_", None)  # those of a fit before
+            if classes is None:
                 raise ValueError("classes must be given in the first call of partial_fit, as classes=[...].")
             self.classes_ = np.unique(classes)
             if len(self.classes_) < 2:
@@ -245,7 +248,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             return [Target(column=k) for k in range(facts.n_outputs)], np.ones(facts.n_outputs)
         if facts.labels is None:
             raise ValueError(
-                f"y holds more than {facts.MOST_LABELS} different values; a classifier needs classes. For numbers "
+                f"y holds more than {facts.MOST_LABELS} different values; a classifier needs classes. For "
+                "numbers "
                 "use SingleIndexRegressor."
             )
         self.classes_ = facts.labels

@@ -16,7 +16,8 @@ from ..solvers import Checkpoint, OnePass, Stochastic, TwoPass, check_solver, so
 from ..solvers.checkpoint import fingerprint
 from .progress import Progress, RowsBar
 
-# Rows in memory from which one pass, with bins for the link, is the faster: measured in benchmarks/bigdata.py.
+# Rows in memory from which one pass, with bins for the link, is the faster: measured in
+# benchmarks/bigdata.py.
 LONG = 100_000
 # What may change between two fits that share a checkpoint.
 _FREE = ("max_iter", "tol", "verbose", "solver")
@@ -37,7 +38,8 @@ def solver_for(estimator, n_rows, joint):
     solver = check_solver(estimator.solver)
     if joint and isinstance(solver, (OnePass, Stochastic)):
         raise ValueError(
-            f"solver={estimator.solver!r} learns outputs one by one, and this structure or shared_link=True ties "
+            f"solver={estimator.solver!r} learns outputs one by one, and this structure or "
+            "shared_link=True ties "
             "them together; use solver='two-pass'."
         )
     if solver is None:
@@ -54,7 +56,7 @@ def ties_outputs(estimator, structure, n_outputs):
 
 def solve_rows_in_one_pass(estimator, X, Y, weight, solver, told):
     """Return one solver result per output for data in memory, and the design."""
-    inner = as_row_design(X)
+    inner = as_row_design(X, keeps_support=True)
     survey = survey_rows(inner, Y, weight)
     outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
     return solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, (X.shape,))
@@ -133,7 +135,8 @@ def as_source(X, y, sample_weight):
         return DaskSource(X, y, sample_weight)
     if y is not None or sample_weight is not None:
         raise ValueError(
-            "chunked data brings its own y and weights; name them in read_chunks(..., target=, sample_weight=) "
+            "chunked data brings its own y and weights; name them in read_chunks(..., target=, "
+            "sample_weight=) "
             "and leave them out of fit."
         )
     return X
@@ -143,7 +146,8 @@ def fit_blocks(estimator, X, y, sample_weight):
     """Fit to data in blocks, and set the fitted attributes."""
     if "solver" not in estimator.get_params():
         raise ValueError(
-            f"{type(estimator).__name__} splits rows, which needs data in memory. Choose the settings on a sample of "
+            f"{type(estimator).__name__} splits rows, which needs data in memory. Choose the settings on "
+            "a sample of "
             "the rows, then fit SingleIndexRegressor or SingleIndexClassifier with them."
         )
     if getattr(estimator, "link_cv", None) is not None:
@@ -178,7 +182,7 @@ def _solve_blocks(estimator, source, targets, unit, solver):
 
 
 def _solve_in_two_passes(estimator, source, targets, unit, solver):
-    """Solve with the index and y of every row at hand: exact, at the price of memory that grows with the rows."""
+    """Solve exactly, with the index and y of every row at hand: memory grows with the rows."""
     survey = source.reduce(SurveyTask(tuple(targets)))
     inner = BlockDesign(source, survey.lengths)
     rows = [inner.rows_of(replace(target, unit=1.0)) for target in targets]

@@ -66,8 +66,8 @@ class Progress:
 class RowsBar:
     """Tells how far a reading of the data has come, and how many rows per second it makes.
 
-    On a terminal a bar that is drawn over itself; elsewhere one line at the end of each reading. Silent unless
-    the estimator's `verbose` is above 0.
+    On a terminal a bar that is drawn over itself; elsewhere one line at the end of each reading. Silent
+    unless the estimator's `verbose` is above 0.
     """
 
     WIDTH = 30

@@ -55,10 +55,10 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
         changes by less than this share.
     solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
-        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI; :class:`~singleindex.solvers.OnePass`,
-        which reads the data once per iteration and sums rows into bins for the link; or
-        :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default one pass for files,
-        Dask and data in memory of 100 000 rows or more, two passes for others.
+        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
+        :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
+        for the link; or :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default
+        one pass for files, Dask and data in memory of 100 000 rows or more, two passes for others.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
@@ -115,8 +115,8 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks` returns,
-            which brings its own y and weights.
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
+            returns, which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
@@ -126,7 +126,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         -------
         self
         """
-        vars(self).pop("stream_", None)
+        self.__dict__.pop("stream_", None)
         if is_in_blocks(X):
             return fit_blocks(self, X, y, sample_weight)
         X, targets, weight = self._check_data(X, y, sample_weight)
@@ -141,8 +141,8 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from rows that follow those of the calls before, by the stochastic solver.
 
-        How a stream is cut into calls does not change the result, nor does saving the estimator and loading it
-        in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
+        How a stream is cut into calls does not change the result, nor does saving the estimator and loading
+        it in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
         `fit` it begins anew.
 
         Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -37,7 +39,7 @@ class Stream:
         self.settings = settings if isinstance(settings, Stochastic) else Stochastic()
         saved = saved or {}
         self.batch_size = saved.get("batch_size", self.settings.batch_size)
-        self.waiting = _unpacked(saved.get("waiting"))
+        self.waiting: Any = _unpacked(saved.get("waiting"))
         states = saved.get("outputs", [None] * n_outputs)
         self.solvers = [_solver(estimator, self.settings, n_features, state) for state in states]
 
@@ -57,11 +59,12 @@ class Stream:
     def finish(self, is_new=True):
         """Learn from the rows that wait, too."""
         if self.waiting is not None:
-            self._step(*self.waiting, slice(None), is_new)
+            X, Y, weight = self.waiting
+            self._step(X, Y, weight, slice(None), is_new)
             self.waiting = None
 
     def results(self):
-        """Return the model of each output after all rows so far; the stream itself goes on without a trace."""
+        """Return the model of each output after all rows so far; that leaves no trace in the stream."""
         solvers = self.solvers
         waiting, self.solvers = self.waiting, [solver.copy() for solver in solvers]
         try:
@@ -125,7 +128,8 @@ def _packed(waiting):
     X, Y, weight = waiting
     if sparse.issparse(X):
         X = X.tocsr()
-        return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": list(X.shape), "Y": Y, "weight": weight}  # fmt: skip
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": list(X.shape)}
+        return parts | {"Y": Y, "weight": weight}
     return {"X": X, "Y": Y, "weight": weight}
 
 
@@ -141,11 +145,22 @@ def _unpacked(packed):
 class StreamMixin:
     """Estimators that learn from streams."""
 
+    # Of the estimators themselves.
+    n_features_in_: Any
+    shared_link: Any
+    link_cv: Any
+    _check_settings: Any
+    _link_fitter: Any
+    _with_final_links: Any
+    _set_fitted: Any
+    _in_users_units: Any
+
     def _check_stream(self, n_outputs):
         structure = self._check_settings(self.n_features_in_)["structure"]
         if n_outputs > 1 and (self.shared_link or getattr(structure, "joint", False)):
             raise ValueError(
-                "a stream learns outputs one by one, and this structure or shared_link=True ties them together; "
+                "a stream learns outputs one by one, and this structure or shared_link=True ties them "
+                "together; "
                 "use solver='two-pass'."
             )
         if self.link_cv is not None:

@@ -85,8 +85,6 @@ class Bins:
 
     def add(self, index: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Bins:
         """Return the bins with these rows added."""
-        if weight is None:
-            weight = np.ones(len(index))
         if len(index) == 0:
             return self
         low, high = float(np.min(index)), float(np.max(index))

@@ -50,8 +50,8 @@ class SolverResult:
     """The returned iterate, and how the solver came to it.
 
     `n_iter` counts the iterations run, `best_iter` is the number of the iterate returned.
-    `history` holds one array per quantity, one entry per iteration. `points` is what the link was fitted to, where
-    that is not the index of all rows.
+    `history` holds one array per quantity, one entry per iteration. `points` is what the link was fitted to,
+    where that is not the index of all rows.
     """
 
     coef: FloatArray

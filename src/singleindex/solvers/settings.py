@@ -39,8 +39,8 @@ class OnePass:
     --------
     >>> from singleindex import SingleIndexClassifier
     >>> from singleindex.solvers import OnePass
-    >>> SingleIndexClassifier(solver=OnePass(n_bins=1024, checkpoint="fit.ckpt"))
-    SingleIndexClassifier(solver=OnePass(n_bins=1024, checkpoint='fit.ckpt', checkpoint_every=10, n_threads=None))
+    >>> SingleIndexClassifier(solver=OnePass(n_bins=1024, checkpoint="fit.ckpt")).solver
+    OnePass(n_bins=1024, checkpoint='fit.ckpt', checkpoint_every=10, n_threads=None)
     """
 
     n_bins: int | None = 4096
@@ -101,13 +101,12 @@ class Stochastic:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < 1e6:
                 raise ValueError(f"{name} must be a number of at least 0, got {value!r}.")
-        if self.step_size is not None and not (
-            isinstance(self.step_size, numbers.Real) and 0 < float(self.step_size) < float("inf")
-        ):
+        step: Any = self.step_size
+        if step is not None and not (isinstance(step, numbers.Real) and 0 < float(step) < float("inf")):
             raise ValueError(f"step_size must be a positive number or None, got {self.step_size!r}.")
 
 
-SOLVERS = {"two-pass": TwoPass, "one-pass": OnePass, "stochastic": Stochastic}
+SOLVERS: dict[str, Any] = {"two-pass": TwoPass, "one-pass": OnePass, "stochastic": Stochastic}
 
 
 def check_solver(solver: Any) -> TwoPass | OnePass | Stochastic | None:
@@ -121,10 +120,10 @@ def check_solver(solver: Any) -> TwoPass | OnePass | Stochastic | None:
             f"solver must be 'auto', one of {sorted(SOLVERS)}, or TwoPass(), OnePass(...) or Stochastic(...) "
             f"of singleindex.solvers, got {solver!r}."
         )
-    if not isinstance(solver, TwoPass):
-        solver.check()
-    checked: TwoPass | OnePass | Stochastic = solver
-    return checked
+    checked: Any = solver
+    if not isinstance(checked, TwoPass):
+        checked.check()
+    return checked  # type: ignore[no-any-return]
 
 
 def _check_count(name: str, value: Any, least: int = 1, none: str | None = None) -> None:

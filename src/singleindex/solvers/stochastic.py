@@ -32,9 +32,9 @@ class StochasticCsi:
     inverse of the curvature along the gradients of the batches; :math:`\eta_t` falls with t. Every
     `refit_every` steps w is projected and the link is fitted to bins of the index of recent rows.
 
-    The model is the projection of the average of the iterates. Its link is fitted to the rows since it was last
-    projected and, with less weight, to earlier ones: each row had its index before w learned from it, so that
-    the link is that of rows not seen, and is not over-confident.
+    The model is the projection of the average of the iterates. Its link is fitted to the rows since it was
+    last projected and, with less weight, to earlier ones: each row had its index before w learned from it, so
+    that the link is that of rows not seen, and is not over-confident.
 
     The whole state is in `state`, a dict of numbers and arrays: a solver with the same settings and this
     state goes on as this one would, bit for bit.
@@ -148,7 +148,7 @@ class StochasticCsi:
         state, t = self.state, self.state["t"]
         fall = (1 + t / _STEPS) ** self.settings.decay
         if self.settings.step_size is not None:
-            return self.settings.step_size / fall
+            return float(self.settings.step_size / fall)
         # Often at first, then once per period: it costs one product more.
         if t < 8 or t % self.settings.refit_every == 0 or state["curvature"] == 0:
             length = squared_length(scale * gradient)
@@ -158,7 +158,7 @@ class StochasticCsi:
                 new = self.fitter.slope * float(share @ along**2) / length
                 state["curvature"] = max(new, _KEPT * state["curvature"])
         whole = state["curvature"] + self.alpha
-        return 1 / whole / fall if whole > 0 else 0.0
+        return float(1 / whole / fall) if whole > 0 else 0.0
 
     def _refit(self) -> None:
         """Project w, fit the links, and let the average become the model."""
@@ -181,8 +181,8 @@ class StochasticCsi:
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         v = w * inverse
         if self.penalty > 0 and steps > 0:
-            amount = self.penalty * self.structure.dual_norm(scale * self.state["covariance"])  # type: ignore[attr-defined]
-            v = self.structure.shrink(v, steps * amount)  # type: ignore[attr-defined]
+            amount = self.penalty * self.structure.dual_norm(scale * self.state["covariance"])
+            v = self.structure.shrink(v, steps * amount)
         projected: FloatArray = scale * self.structure.project(v, self.n_atoms)
         return projected
 

@@ -44,8 +44,8 @@ class ChunkedData:
     """Rows that are read in chunks, anew for every visit, and never held together.
 
     Made by :func:`read_chunks` and :func:`chunk_arrays`; passed to `fit`, `predict` and the like of
-    :class:`~singleindex.SingleIndexRegressor` and :class:`~singleindex.SingleIndexClassifier`. The next chunk is
-    read, in a thread, while the present one is worked on: three are in memory at a time.
+    :class:`~singleindex.SingleIndexRegressor` and :class:`~singleindex.SingleIndexClassifier`. The next chunk
+    is read, in a thread, while the present one is worked on: three are in memory at a time.
 
     Attributes
     ----------
@@ -159,8 +159,8 @@ def read_chunks(
     Parameters
     ----------
     files : str, path, or list of them
-        One file or several, whose rows follow each other; a pattern such as "part-*.parquet"; or a folder, for
-        all files in it of one format, by name.
+        One file or several, whose rows follow each other; a pattern such as `part-*.parquet`; or a folder,
+        for all files in it of one format, by name.
     target : str, list of str, or path
         For Parquet and CSV the column of y, or several for several outputs. For .npy the file of y, itself an
         array of as many rows. svmlight files hold their own y.
@@ -224,7 +224,7 @@ def chunk_arrays(X: Any, y: Any, sample_weight: Any = None, chunk_rows: int | No
 def _find_files(files: Any) -> list[str]:
     given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     found: list[str] = []
-    for one in map(os.fspath, given):
+    for one in (os.fspath(path) for path in given):
         if os.path.isdir(one):
             found += sorted(str(p) for p in Path(one).iterdir() if p.suffix in _BY_SUFFIX)
         elif os.path.exists(one):

@@ -38,7 +38,7 @@ class NpyFile:
         out = np.empty((stop - start, *self.shape[1:]), dtype=self.dtype)
         with open(self.path, "rb", buffering=0) as file:
             file.seek(self.offset + start * count * self.dtype.itemsize)
-            view, done = memoryview(out).cast("B"), 0
+            view, done = memoryview(out).cast("B"), 0  # type: ignore[arg-type]
             while done < len(view):
                 got = file.readinto(view[done:])
                 if not got:
@@ -97,7 +97,8 @@ class NpyReader:
     def _check(self, file: NpyFile) -> None:
         if len(file.shape) != 2 or file.dtype.kind not in "fiub":
             raise ChunkError(
-                f"{file.path}: it must hold numbers in two dimensions, got {file.dtype} of shape {file.shape}."
+                f"{file.path}: it must hold numbers in two dimensions, got {file.dtype} of shape "
+                f"{file.shape}."
             )
         if file.shape[1] != self.files[0].shape[1]:
             raise ChunkError(

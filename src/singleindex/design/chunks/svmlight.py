@@ -84,7 +84,8 @@ class SvmlightReader:
             X, y = load_svmlight_file(path, offset=start, length=self.length, **options)
         except ValueError as error:
             raise ChunkError(
-                f"{name}: not in the svmlight format, or with more columns than n_features ({error}); correct "
+                f"{name}: not in the svmlight format, or with more columns than n_features ({error}); "
+                "correct "
                 "these lines."
             ) from error
         return X, y

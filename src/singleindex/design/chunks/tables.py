@@ -119,7 +119,8 @@ class TableReader:
         values = batch.column(column)
         if values.null_count:
             raise ChunkError(
-                f"{name}: column {column!r} has no value in {values.null_count} of its rows; remove these rows, "
+                f"{name}: column {column!r} has no value in {values.null_count} of its rows; remove these "
+                "rows, "
                 "or impute them."
             )
         return values.to_numpy(zero_copy_only=False)
@@ -146,7 +147,8 @@ class TableReader:
             kind = schema[column]
             if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
                 raise ChunkError(
-                    f"{path}: column {column!r} holds {kind}, not numbers; encode it first, or name the columns to "
+                    f"{path}: column {column!r} holds {kind}, not numbers; encode it first, or name the "
+                    "columns to "
                     "use with features=."
                 )
 
@@ -181,7 +183,7 @@ class ParquetReader(TableReader):
 
 
 class CsvReader(TableReader):
-    """Values are separated by commas, in .tsv files by tabs; the first line of each file names the columns."""
+    """Values are separated by commas, in .tsv files by tabs; the first line of a file names the columns."""
 
     DAMAGE = "correct these lines."
 

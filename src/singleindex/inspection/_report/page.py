@@ -131,7 +131,7 @@ def link_table(link: Any, probability: bool) -> str:
     what = "probability" if probability else "mean"
     return (
         f"<details><summary>The curve of {escape(link.name)} as numbers</summary>"
-        "<div class='scroll' tabindex='0'><table><thead><tr>"
+        "<div class='scroll' tabindex='0' role='region' aria-label='Points of the curve'><table><thead><tr>"
         f"<th scope='col'>index</th><th scope='col'>{what}</th><th scope='col'>band</th></tr></thead>"
         f"<tbody>{rows}</tbody></table></div></details>"
     )
