@@ -1,0 +1,1 @@
+"""The paper's tables and figure, rerun: `make paper`, or `python -m experiments --help` for parts."""
