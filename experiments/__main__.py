@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
-# Before numpy is loaded: one thread for each process.
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 import argparse
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -32,7 +27,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument(
         "parts", nargs="*", metavar="part",
-        help=f"of {', '.join(TABLES)}; or `render`, to write the report of the stored results again; default: all",
+        help=f"of {', '.join(TABLES)}; or `render`, for the report of the stored results alone; default: all",
     )  # fmt: skip
     parser.add_argument("--datasets", type=names, help="only these, with commas between")
     parser.add_argument("--methods", type=names, help="only these columns, with commas between")

@@ -34,7 +34,7 @@ class Mean:
         )
 
     def difference(self, other: Mean) -> Mean:
-        """Return the mean difference on the seeds that both have: splits are shared, so it is the sharper one."""
+        """Return the mean difference on the seeds that both have, sharper than two means."""
         shared = sorted(self.values.keys() & other.values.keys())
         return Mean({seed: self.values[seed] - other.values[seed] for seed in shared})
 

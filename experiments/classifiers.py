@@ -150,6 +150,7 @@ def as_signs(y: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- this library
 
 
+N_FOLDS = 10
 GRID = {"column_scales": (0.0, 0.5, 1.0), "alphas": (0.01, 0.1, 1.0, 10.0, 100.0), "max_iter": 5}
 
 
@@ -158,7 +159,7 @@ def library_csi(split: Split, seed: int) -> Outcome:
 
     The folds' w are averaged: what has been scored on held-out rows is then what is used.
     """
-    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
     return searched(split, SingleIndexClassifierCV(cv=folds, scoring="roc_auc", refit="average", **GRID))
 
 

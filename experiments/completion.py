@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
+from sklearn.model_selection import KFold
 
+from singleindex import SingleIndexCompleterCV
+
+N_FOLDS = 5
 SHRINKAGES = 2.0 ** np.arange(-2, 8)
 Predicted = tuple[np.ndarray, dict[str, Any]]
 
@@ -23,17 +27,12 @@ class Ratings:
     shape: tuple[int, int]
     row_graph: Any
     col_graph: Any
-    train: np.ndarray
-    validate: np.ndarray
+    known: np.ndarray
     test: np.ndarray
-
-    @property
-    def both(self) -> np.ndarray:
-        return np.concatenate([self.train, self.validate])
 
 
 def mean_alone(ratings: Ratings) -> Predicted:
-    return np.full(len(ratings.test), ratings.y[ratings.both].mean()), {}
+    return np.full(len(ratings.test), ratings.y[ratings.known].mean()), {}
 
 
 class ShrunkenMeans:
@@ -59,19 +58,37 @@ class ShrunkenMeans:
 
 
 def user_and_item_means(ratings: Ratings) -> Predicted:
+    known_pairs, known_y = ratings.pairs[ratings.known], ratings.y[ratings.known]
+
     def error(shrinkage: float) -> float:
-        model = ShrunkenMeans(shrinkage).fit(
-            ratings.pairs[ratings.train], ratings.y[ratings.train], ratings.shape
-        )
-        predicted = model.predict(ratings.pairs[ratings.validate])
-        return float(np.mean((predicted - ratings.y[ratings.validate]) ** 2))
+        errors = [
+            ShrunkenMeans(shrinkage)
+            .fit(known_pairs[train], known_y[train], ratings.shape)
+            .predict(known_pairs[test])
+            - known_y[test]
+            for train, test in KFold(N_FOLDS, shuffle=True, random_state=0).split(known_pairs)
+        ]
+        return float(np.mean(np.concatenate(errors) ** 2))
 
     best = min(SHRINKAGES.tolist(), key=error)
-    model = ShrunkenMeans(best).fit(ratings.pairs[ratings.both], ratings.y[ratings.both], ratings.shape)
+    model = ShrunkenMeans(best).fit(known_pairs, known_y, ratings.shape)
     return model.predict(ratings.pairs[ratings.test]), {"shrinkage": best}
+
+
+def completed(ratings: Ratings, link: str, effects: str | None, with_graph: bool = True) -> Predicted:
+    """Complete by the search of this library; `link="identity"` is the paper's least squares."""
+    graphs = {"row_graph": ratings.row_graph, "col_graph": ratings.col_graph} if with_graph else {}
+    model = SingleIndexCompleterCV(link=link, effects=effects, cv=N_FOLDS, random_state=0)
+    model.fit(ratings.pairs[ratings.known], ratings.y[ratings.known], shape=ratings.shape, **graphs)
+    return model.predict(ratings.pairs[ratings.test]), model.best_params_
 
 
 METHODS: dict[str, Callable[[Ratings], Predicted]] = {
     "null": mean_alone,
     "user and item means": user_and_item_means,
+    "LS": lambda ratings: completed(ratings, "identity", None),
+    "LS with effects": lambda ratings: completed(ratings, "identity", "both"),
+    "CSI without effects": lambda ratings: completed(ratings, "learned", None),
+    "CSI": lambda ratings: completed(ratings, "learned", "both"),
+    "CSI without graph": lambda ratings: completed(ratings, "learned", "both", with_graph=False),
 }

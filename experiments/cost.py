@@ -1,4 +1,4 @@
-"""Cost: seconds of every method of Table 1, one after the other in one process, so that their ratios count."""
+"""Cost: seconds of every method of Table 1, one after the other in one process: their ratios count."""
 
 from __future__ import annotations
 

@@ -84,7 +84,8 @@ class Picture:
         return ""
 
     def html(self) -> str:
-        return f"<figure><div class=scroll>{self.svg}</div><figcaption>{inline(self.caption)}</figcaption></figure>"
+        caption = f"<figcaption>{inline(self.caption)}</figcaption>"
+        return f"<figure><div class=scroll>{self.svg}</div>{caption}</figure>"
 
 
 Block = Heading | Text | Bullets | Table | Picture
@@ -111,8 +112,9 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1c1d22; --paper: #fdfdfb; --soft: #6a6c76; --rule: #d9d9d4;
   --band: #f2f2ee; --c0: #1f6fb4; --c1: #c8501e; --c2: #2c8a57; --c3: #8a5fb0; --c4: #a3852a; --c5: #b23a6d;
   --c6: #4c7d86; --c7: #7a6a5c; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e2; --paper: #16171b; --soft: #9a9ca6; --rule: #34363e;
-  --band: #1f2127; --c0: #6db3ef; --c1: #f08a5c; --c2: #67c896; --c3: #bd9be0; --c4: #d6ba62; --c5: #ea82ab;
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e2; --paper: #16171b; --soft: #9a9ca6;
+  --rule: #34363e; --band: #1f2127; --c0: #6db3ef; --c1: #f08a5c; --c2: #67c896;
+  --c3: #bd9be0; --c4: #d6ba62; --c5: #ea82ab;
   --c6: #86bcc6; --c7: #b8a797; } }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 66rem; padding: 1rem 1rem 4rem; background: var(--paper); color: var(--ink);
@@ -128,9 +130,11 @@ th, td { padding: .35rem .6rem; text-align: right; border-bottom: 1px solid var(
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--paper) }
 tbody tr:nth-child(even) td, tbody tr:nth-child(even) th { background: var(--band) }
 figure { margin: 2rem 0 } figcaption { color: var(--soft); font-size: .9rem; max-width: 46rem }
-svg { width: 100%; height: auto; display: block } svg text { fill: var(--ink); font: 12px system-ui, sans-serif }
+svg { width: 100%; height: auto; display: block }
+svg text { fill: var(--ink); font: 12px system-ui, sans-serif }
 svg .soft { fill: var(--soft) } svg .rule { stroke: var(--rule); stroke-width: 1 }
-@media (max-width: 34rem) { body { font-size: 15px } th, td { padding: .3rem .4rem } svg.plot { min-width: 34rem }
+@media (max-width: 34rem) { body { font-size: 15px } th, td { padding: .3rem .4rem }
+  svg.plot { min-width: 34rem }
   .scroll { overflow-x: auto } }
 """
 

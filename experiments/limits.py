@@ -30,9 +30,9 @@ def mac_win(results: Results) -> list[str]:
     if means[least].value <= printed + 0.05:
         return []
     return [
-        f"mac-win: every figure that the paper prints is at most {printed:.3f}; here the lowest, that of {least}, "
-        f"is {means[least].value:.3f}, on data of the same n and d. The paper's figures cannot come from these "
-        "data with these labels; rows and labels out of step would explain them."
+        f"mac-win: every figure that the paper prints is at most {printed:.3f}; here the lowest, that of "
+        f"{least}, is {means[least].value:.3f}, on data of the same n and d. The paper's figures cannot come "
+        "from these data with these labels; rows and labels out of step would explain them."
     ]
 
 
@@ -69,7 +69,8 @@ def epinions(results: Results) -> list[str]:
         return []
     n_test, n_links = (round(counts[name].value) for name in ("n_test", "n_links"))
     return [
-        f"Epinions: the paper has {printed['n_test']} test ratings and {printed['n_links']} links; the same recipe "
-        f"on the complete published set leaves {n_test} test ratings and {n_links} links ({2 * n_links} if each "
-        "counts for both of its ends). Which part of the ratings the paper used is not said."
+        f"Epinions: the paper has {printed['n_test']} test ratings and {printed['n_links']} links; the same "
+        f"recipe on the complete published set leaves {n_test} test ratings and {n_links} links "
+        f"({2 * n_links} if each counts for both of its ends). Which part of the ratings the paper used is "
+        "not said."
     ]

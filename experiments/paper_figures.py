@@ -1,6 +1,6 @@
 """The figures that the paper prints, to set beside ours.
 
-Ganti, Rao, Balzano, Willett & Nowak, "On Learning High Dimensional Structured Single Index Models", AAAI 2017.
+Ganti, Rao, Balzano, Willett & Nowak, On Learning High Dimensional Structured Single Index Models, AAAI 2017.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMPLETION = {
 
 
 def auc(dataset: str, column: str) -> float | None:
-    """Return what Table 1 has in this place; CSI as printed and CSI of this library are both the paper's CSI."""
+    """Return what Table 1 has in this place; every column of CSI is the paper's CSI."""
     name = "CSI" if column.startswith("CSI") else column
     if dataset not in AUC or name not in COLUMNS:
         return None

@@ -30,8 +30,8 @@ ATP_VARIANTS = (
     "six targets, standardised",
     "six targets, [-1, 1]",
 )
-# flags: the 19 features as they are coded in the file, or nominal ones as one column for each category; on the
-# published split and on random ones of the same size.
+# flags: the 19 features as they are coded in the file, or nominal ones as one column for each category; on
+# the published split and on random ones of the same size.
 FLAG_VARIANTS = (
     "19 columns, published split", "19 columns, random splits",
     "43 columns, published split", "43 columns, random splits",

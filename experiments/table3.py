@@ -19,7 +19,7 @@ EPINIONS, STANDIN = "Epinions", "stand-in (not the paper's Flixster)"
 DATASETS = (EPINIONS, STANDIN)
 # The paper binarises "at 3" and does not say on which side a 3 falls.
 VARIANTS = {"like is above 3": lambda rating: rating > 3, "like is 3 or more": lambda rating: rating >= 3}
-N_TRAIN, N_VALIDATE = 3000, 300
+N_KNOWN = 3000
 SEEDS = 5
 
 
@@ -55,12 +55,11 @@ def graph_of(edges: np.ndarray, n_nodes: int) -> Any:
 
 
 def ratings_of(dataset: str, variant: str, seed: int) -> Ratings:
-    """Draw 3000 ratings for training, 300 of them for validation; all others are for the test."""
+    """Draw 3000 ratings to learn and choose from; all others are for the test."""
     pairs, target, shape, row_graph, col_graph = load(dataset)
     y = np.where(VARIANTS[variant](target), 1.0, -1.0)
-    drawn, test = shuffled(len(y), ((N_TRAIN + 0.5) / len(y), 0.0), seed)
-    train, validate = drawn[:-N_VALIDATE], drawn[-N_VALIDATE:]
-    return Ratings(pairs, y, shape, row_graph, col_graph, train, validate, test)
+    known, test = shuffled(len(y), ((N_KNOWN + 0.5) / len(y), 0.0), seed)
+    return Ratings(pairs, y, shape, row_graph, col_graph, known, test)
 
 
 def measure(unit: Unit) -> tuple[dict[str, Any], dict[str, Any]]:

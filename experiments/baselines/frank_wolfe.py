@@ -52,10 +52,10 @@ class FrankWolfeLeastSquares(RegressorMixin, BaseEstimator):
         floor = self.tol * float(target @ target) / (2 * n)
         used, w = np.zeros(0, dtype=np.intp), np.zeros(0)
         images = np.zeros((n, 0))
-        for self.n_iter_ in range(self.max_iter + 1):
+        for n_iter in range(self.max_iter + 1):
             gradient = np.asarray(transposed @ (images @ w - target)).ravel() / n
             self.gap_ = float(w @ gradient[used] + self.radius * np.abs(gradient).max())
-            if self.gap_ <= floor or self.n_iter_ == self.max_iter:
+            if self.gap_ <= floor or n_iter == self.max_iter:
                 break
             new = np.setdiff1d(np.argsort(-np.abs(gradient), kind="stable")[: self.n_new], used)
             if len(new) == 0:
@@ -64,6 +64,7 @@ class FrankWolfeLeastSquares(RegressorMixin, BaseEstimator):
             images = np.column_stack([images, centred_columns(columns, new)])
             w = least_squares_in_ball(images, target, self.radius)
             used, images, w = used[w != 0], images[:, w != 0], w[w != 0]
+        self.n_iter_ = n_iter
         self.coef_ = np.zeros(d)
         self.coef_[used] = w
         self.intercept_ = float(y.mean() - np.asarray(X.mean(axis=0)).ravel() @ self.coef_)

@@ -42,17 +42,18 @@ class GroupLogisticRegression(BaseEstimator):
         step = 4 * len(A) / np.linalg.norm(A, 2) ** 2
         W = np.zeros((A.shape[1], Y.shape[1]))
         ahead, momentum = W, 1.0
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for n_iter in range(1, self.max_iter + 1):
             new = self._shrink(ahead - step * self._gradient(A, Y, ahead), step)
             if np.sum((ahead - new) * (new - W)) > 0:  # momentum against the step: start it again
                 momentum = 1.0
             after = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             ahead = new + (momentum - 1) / after * (new - W)
             W, momentum = new, after
-            if self.n_iter_ % 10 == 0:
+            if n_iter % 10 == 0:
                 self.violation_ = self._violation(A, Y, W)
                 if self.violation_ <= self.tol:
                     break
+        self.n_iter_ = n_iter
         self.coef_, self.intercept_ = W[:-1], W[-1]
         return self
 
