@@ -7,6 +7,7 @@ from singleindex.datasets import (
     TEXT_SETS,
     load_atp,
     load_epinions,
+    load_epinions_cut,
     load_flags,
     load_flixster_standin,
     load_text,
@@ -169,6 +170,31 @@ def test_epinions_matches_the_readme(paper_data):
     assert np.unique(bunch.data @ [bunch.shape[1], 1]).size == 664824
 
 
+def test_epinions_cut_keeps_the_most_active(paper_data):
+    whole, cut = paper_data(load_epinions), paper_data(load_epinions_cut)
+    assert cut.shape == (1000, 1000)
+    assert cut.pairs.shape == (34445, 2)
+    assert np.unique(cut.pairs[:, 0]).size == 990
+    assert np.count_nonzero(cut.target > 3) == 22150
+    counts = np.bincount(whole.data[:, 0], minlength=whole.shape[0])
+    assert counts[cut.user_ids].min() >= np.sort(counts)[-1000]
+    graph = cut.row_graph
+    assert graph.nnz == 2 * 29943
+    assert (graph != graph.T).nnz == 0
+    assert not graph.diagonal().any()
+    assert (graph.data == 1).all()
+    # Each rating is one of the whole set.
+    whole_ratings = set(zip(*whole.data.T.tolist(), whole.target.tolist(), strict=True))
+    users, items = cut.user_ids[cut.pairs[:, 0]], cut.item_ids[cut.pairs[:, 1]]
+    assert whole_ratings.issuperset(zip(users.tolist(), items.tolist(), cut.target.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("size", [0, 2.5])
+def test_epinions_cut_refuses_sizes_that_are_none(size):
+    with pytest.raises(ValueError, match="n_users must be an integer"):
+        load_epinions_cut(size)
+
+
 def test_flixster_standin_matches_the_readme_and_says_what_it_is(paper_data):
     bunch = paper_data(load_flixster_standin)
     assert bunch.data.shape == (26173, 2)
@@ -192,6 +218,7 @@ MISSING = [
     (load_atp, (), "atp/atp7d.arff", "github.com/tsoumakas/mulan"),
     (load_flags, ("test",), "flags/flags-test.arff", "github.com/tsoumakas/mulan"),
     (load_epinions, (), "epinions/ratings_data.txt.gz", "trustlet.org"),
+    (load_epinions_cut, (), "epinions/ratings_data.txt.gz", "trustlet.org"),
     (load_flixster_standin, (), "flixster_monti3000/ratings.csv.gz", "riannevdberg/gc-mc"),
 ]
 

@@ -1,5 +1,6 @@
 """Synthetic single-index data with a known truth, and loaders for the paper's data sets."""
 
+from ._epinions_cut import load_epinions_cut
 from ._generate import NOISES, SingleIndexData, make_single_index
 from ._links import LINKS
 from ._loaders import load_atp, load_epinions, load_flags, load_flixster_standin
@@ -12,6 +13,7 @@ __all__ = [
     "SingleIndexData",
     "load_atp",
     "load_epinions",
+    "load_epinions_cut",
     "load_flags",
     "load_flixster_standin",
     "load_text",

@@ -2,6 +2,7 @@
 
 from .base import Design
 from .dense import DenseDesign
+from .entries import EntriesDesign
 from .expanded import ExpandedDesign
 from .scaled import ScaledDesign, as_design, column_scale
 from .sparse import SparseDesign
@@ -9,6 +10,7 @@ from .sparse import SparseDesign
 __all__ = [
     "DenseDesign",
     "Design",
+    "EntriesDesign",
     "ExpandedDesign",
     "ScaledDesign",
     "SparseDesign",

@@ -1,6 +1,8 @@
 """What users touch: estimators in the manner of scikit-learn."""
 
 from .classifier import SingleIndexClassifier
+from .completer import SingleIndexCompleter
+from .completer_cv import SingleIndexCompleterCV
 from .cv import SingleIndexClassifierCV, SingleIndexRegressorCV
 from .isotonic import LipschitzIsotonicRegression
 from .path import SingleIndexPath, single_index_path
@@ -12,6 +14,8 @@ __all__ = [
     "LipschitzIsotonicRegression",
     "SingleIndexClassifier",
     "SingleIndexClassifierCV",
+    "SingleIndexCompleter",
+    "SingleIndexCompleterCV",
     "SingleIndexPath",
     "SingleIndexRegressor",
     "SingleIndexRegressorCV",

@@ -3,6 +3,8 @@
 from .base import SoftStructure, Structure
 from .dictionary import Dictionary
 from .each_output import EachOutput as EachOutput
+from .graph import GraphSmoother as GraphSmoother
+from .graph_low_rank import GraphLowRank
 from .groups import GroupSparse
 from .low_rank import LowRank
 from .rows import RowSparse
@@ -10,6 +12,7 @@ from .sparse import Sparse
 
 __all__ = [
     "Dictionary",
+    "GraphLowRank",
     "GroupSparse",
     "LowRank",
     "RowSparse",

@@ -1,0 +1,318 @@
+"""A completer that chooses its own settings on held-out ratings."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import rankdata
+
+from ..solvers import Status
+from ..solvers.completion import CompletionProblem, prepare_start
+from .checks import check_count, check_number
+from .completer import (
+    EFFECTS,
+    Settings,
+    SingleIndexCompleter,
+    check_rank,
+    held_out_ratings,
+    index_at,
+    is_effects,
+    length_in_y,
+    ridge_of,
+    smoothers_of,
+    splits_of,
+    with_held_out_link,
+)
+from .held_out_link import HeldOut, fit_held_out_link, link_folds
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice of all settings that are searched."""
+
+    alpha_rows: float
+    alpha_cols: float
+    strength_rows: float
+    strength_cols: float
+    n_atoms: int
+    penalty: float
+
+    @property
+    def start_key(self):
+        """What the start depends on."""
+        return self.alpha_rows, self.alpha_cols, self.strength_rows, self.strength_cols
+
+    def settings(self, model, fitter) -> Settings:
+        return Settings(
+            n_atoms=self.n_atoms, penalty=self.penalty,
+            ridge=ridge_of((self.alpha_rows, self.alpha_cols), model.effects),
+            strengths=(self.strength_rows, self.strength_cols),
+            fitter=fitter, max_iter=model.max_iter, tol=model.tol,
+        )  # fmt: skip
+
+
+NAMES = tuple(Candidate.__dataclass_fields__)
+
+
+class SingleIndexCompleterCV(SingleIndexCompleter):
+    """Matrix completion that chooses rank, graph strengths and ridges on held-out ratings.
+
+    Parameters
+    ----------
+    n_atoms : sequence of int, default=(2, 10)
+        Largest ranks to try. Effects alone are always tried as well, where there are any.
+    penalties : sequence of float, default=(0.8, 0.6, 0.4, 0.2, 0.1, 0.05)
+        Weights of the atomic norm to try, shares from 0 to 1.
+    alphas : sequence of float, default=(1.0, 3.0, 10.0, 30.0)
+        Ridges of the effects to try, for rows and columns apart.
+    graph_strengths : sequence of float, default=(0.0, 3.0, 10.0, 30.0, 100.0)
+        Strengths of the graphs to try, for rows and columns apart; only 0 where there is no graph.
+    cv : int, splitter or iterable, default=5
+        How to split the ratings. An integer is a number of folds, drawn by `random_state`; a validation part of
+        one's own goes in as a list of one pair of index arrays, training and validation.
+    effects, lipschitz, link, tol, random_state
+        As in :class:`SingleIndexCompleter`.
+    link_cv : bool, default=True
+        Fit the final link to the held-out ratings of the search instead of the training ratings.
+    max_iter : int, default=10
+        Iterations of every fit. Each iterate is a candidate, the first being least squares.
+    n_jobs : int, default=None
+        Splits that run side by side; the result is the same.
+    verbose : int, default=0
+        Above 0, one line per group of candidates on standard error.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        alpha_rows, alpha_cols, strength_rows, strength_cols, n_atoms, penalty and iteration.
+    best_score_ : float
+        Minus the mean squared error on held-out ratings. The link that predicts them is itself learned
+        from others of them.
+    cv_results_ : dict of arrays
+        One entry per candidate and iterate; goes into a data frame as it is.
+    row_effects_, col_effects_, row_factors_, col_factors_, link_, rank_, …
+        As in :class:`SingleIndexCompleter`, learned from all ratings.
+
+    Notes
+    -----
+    The search goes by coordinates, not over the whole grid: ridge and strength of the rows, of the columns, rank and
+    penalty, then strengths and ridges once more beside the factors. Each step keeps the best so far.
+
+    Examples
+    --------
+    >>> from singleindex import SingleIndexCompleterCV
+    >>> from singleindex.datasets import make_completion
+    >>> data = make_completion(100, 80, 2000, n_atoms=1, link="tanh", random_state=0)
+    >>> model = SingleIndexCompleterCV(n_atoms=[2], penalties=[0.5, 0.1], alphas=[3.0], max_iter=3)
+    >>> model = model.fit(data.pairs, data.y, data.row_graph, data.col_graph)
+    >>> sorted(model.best_params_)[:3]
+    ['alpha_cols', 'alpha_rows', 'iteration']
+    """
+
+    def __init__(
+        self, n_atoms=(2, 10), *, penalties=(0.8, 0.6, 0.4, 0.2, 0.1, 0.05), alphas=(1.0, 3.0, 10.0, 30.0),
+        graph_strengths=(0.0, 3.0, 10.0, 30.0, 100.0), cv=5, effects="both", lipschitz=1.0, link="learned",
+        link_cv=True, max_iter=10, tol=1e-2, random_state=0, n_jobs=None, verbose=0,
+    ):  # fmt: skip
+        self.n_atoms = n_atoms
+        self.penalties = penalties
+        self.alphas = alphas
+        self.graph_strengths = graph_strengths
+        self.cv = cv
+        self.effects = effects
+        self.lipschitz = lipschitz
+        self.link = link
+        self.link_cv = link_cv
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _settings(self, shape):
+        check_count("max_iter", self.max_iter)
+        check_number("tol", self.tol)
+        if not is_effects(self.effects):
+            raise ValueError(f"effects must be 'both', 'rows', 'columns' or None, got {self.effects!r}.")
+        grid = {"n_atoms": sorted({check_rank(k, shape) for k in np.atleast_1d(self.n_atoms).tolist()})}
+        for name, values in (
+            ("penalty", self.penalties), ("alpha", self.alphas), ("strength", self.graph_strengths),
+        ):  # fmt: skip
+            grid[name] = [check_number(name, value) for value in np.atleast_1d(values).tolist()]
+            if not grid[name]:
+                raise ValueError("penalties, alphas and graph_strengths must name at least one value each.")
+        if max(grid["penalty"]) > 1:
+            raise ValueError(f"penalties are shares from 0 to 1, got {self.penalties!r}.")
+        return grid
+
+    def _learn(self, ratings, grid):
+        search = Search(self, ratings, self._link_fitter())
+        self._search(search, grid, ratings)
+        best, iteration = search.best
+        result = search.refit(best, iteration)
+        self._tell(search)
+        self._best_settings = best.settings(self, search.fitter)
+        if not (self.link_cv and search.fitter.is_learned):
+            return result, result.link
+        held_out = search.stacked(search.held_out(best, iteration))
+        return with_held_out_link(result, held_out, search.fitter)
+
+    def _set_fitted(self, ratings, labels, result, link, settings):
+        super()._set_fitted(ratings, labels, result, link, self._best_settings)
+        del self._best_settings
+
+    # ------------------------------------------------------------ the search
+
+    def _search(self, search, grid, ratings):
+        """Try groups of candidates, one group of settings after the other, from the best so far."""
+        strengths = [grid["strength"] if graph is not None else [0.0] for graph in ratings.graphs]
+        alphas = [grid["alpha"] if there else [grid["alpha"][0]] for there in EFFECTS[self.effects]]
+        sides = [
+            {f"alpha_{name}": alphas[axis], f"strength_{name}": strengths[axis]}
+            for axis, name in enumerate(("rows", "cols"))
+        ]
+        ranks = [k for k in grid["n_atoms"] if k > 0]
+        atoms = {"n_atoms": ranks, "penalty": sorted(grid["penalty"], reverse=True)}
+        middle = [values[len(values) // 2] for values in (*alphas, *strengths)]
+        candidate = Candidate(*middle, n_atoms=0, penalty=1.0)
+        if self.effects is None and ranks:
+            candidate = replace(
+                candidate, n_atoms=ranks[-1], penalty=atoms["penalty"][len(atoms["penalty"]) // 2]
+            )
+        search.try_all([candidate])
+        if self.effects is not None:
+            for group in (*sides, *sides):
+                search.try_all(search.around(group))
+        if ranks:
+            search.try_all(search.around(atoms))
+            for group in (*sides, atoms):
+                search.try_all(search.around(group))
+
+    def _tell(self, search):
+        rows = search.rows
+        best, iteration = search.best
+        self.best_params_ = {name: getattr(best, name) for name in NAMES} | {"iteration": iteration + 1}
+        self.best_score_ = max(row["mean_test_score"] for row in rows)
+        names = (*NAMES, "iteration", "mean_test_score", "std_test_score")
+        results = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
+        for k in range(len(rows[0]["scores"])):
+            results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows])
+        results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
+        self.cv_results_ = results
+
+
+class Search:
+    """Fits candidates on every split and scores each iterate on the ratings left out."""
+
+    def __init__(self, model, ratings, fitter):
+        self.model, self.ratings, self.fitter = model, ratings, fitter
+        self.smoothers = smoothers_of(ratings)
+        for smoother in self.smoothers:
+            smoother.prepare()
+        self.splits = list(splits_of(model.cv, ratings, model.random_state))
+        if not self.splits:
+            raise ValueError("cv gives no split of the ratings; use an integer of at least 2, or a splitter.")
+        self.link_fold = link_folds(len(ratings.y))
+        self.indices, self.rows = {}, []
+        self.best_row = None
+
+    @property
+    def best(self):
+        return self.best_row["candidate"], self.best_row["iteration"] - 1
+
+    def around(self, group):
+        """Return the best candidate with all combinations of the values in `group`."""
+        candidates = [self.best[0]]
+        for name, values in group.items():
+            candidates = [replace(c, **{name: value}) for c in candidates for value in values]
+        return candidates
+
+    def try_all(self, candidates):
+        new = [c for c in dict.fromkeys(candidates) if c not in self.indices]
+        if not new:
+            return
+        tried = Parallel(n_jobs=self.model.n_jobs)(
+            delayed(trace_split)(self.model, self.ratings, self.smoothers, self.fitter, new, split)
+            for split in self.splits
+        )
+        for number, candidate in enumerate(new):
+            self.indices[candidate] = [split[number] for split in tried]
+            self._score(candidate)
+        if self.model.verbose:
+            print(
+                f"[{type(self.model).__name__}] {len(new)} candidates, best so far: mean squared error "
+                f"{-self.best_row['mean_test_score']:.6g} at {self.best_row['candidate']}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def _score(self, candidate):
+        for iteration in range(max(map(len, self.indices[candidate]))):
+            scores = self._scores(self.held_out(candidate, iteration))
+            row = {name: getattr(candidate, name) for name in NAMES} | {
+                "candidate": candidate, "iteration": iteration + 1, "scores": scores,
+                "mean_test_score": float(np.mean(scores)), "std_test_score": float(np.std(scores)),
+            }  # fmt: skip
+            self.rows.append(row)
+            if self.best_row is None or row["mean_test_score"] > self.best_row["mean_test_score"]:
+                self.best_row = row
+
+    def held_out(self, candidate, iteration):
+        """Return the held-out index of each split; where a fit ended earlier, that of its last iterate."""
+        return [its[min(iteration, len(its) - 1)] for its in self.indices[candidate]]
+
+    def stacked(self, indices) -> HeldOut:
+        """Return every held-out rating, as often as it was held out."""
+        at = np.concatenate([test for _, test in self.splits])
+        return held_out_ratings(self.ratings, np.concatenate(indices), at, self.link_fold)
+
+    def _scores(self, indices):
+        """Return minus the mean squared error of each split."""
+        held_out = self.stacked(indices)
+        predicted = held_out.index
+        if self.fitter.is_learned:
+            predicted = fit_held_out_link(held_out, self.fitter).predicted
+        error = (predicted - held_out.y) ** 2
+        weight = np.ones(len(error)) if held_out.weight is None else held_out.weight
+        starts = np.concatenate([[0], np.cumsum([len(test) for _, test in self.splits])[:-1]])
+        return (-np.add.reduceat(weight * error, starts) / np.add.reduceat(weight, starts)).tolist()
+
+    def refit(self, candidate, iteration):
+        """Return the chosen iterate, learned from all ratings."""
+        steps = []
+        settings = replace(candidate.settings(self.model, self.fitter), max_iter=iteration + 1)
+        result = settings.solve(self.ratings, self.smoothers, steps.append)
+        chosen = steps[-1]
+        return replace(
+            result, parts=chosen.parts, index=chosen.index, link=chosen.link, best_iter=chosen.n_iter,
+            status=Status.CHOSEN,
+        )  # fmt: skip
+
+
+def trace_split(model, ratings, smoothers, fitter, candidates, split):
+    """Return for each candidate the held-out index of every iterate; for a known link, what it predicts."""
+    train, test = split
+    problem = CompletionProblem(ratings.part(train).design, ratings.y[train], *smoothers)
+    test_design = ratings.part(test).design
+    n_atoms = max(candidate.n_atoms for candidate in candidates)
+    starts: dict = {}
+    traced = []
+    for candidate in candidates:
+        settings = candidate.settings(model, fitter)
+        if candidate.start_key not in starts:
+            here = problem.with_strengths(settings.strengths)
+            starts = {candidate.start_key: (here, prepare_start(here, fitter.slope, settings.ridge, n_atoms))}
+        here, start = starts[candidate.start_key]
+        steps: list = []
+        settings.solve_from(here, start, steps.append)
+        traced.append([_held_out_values(step, steps[0].index, test_design, fitter) for step in steps])
+    return traced
+
+
+def _held_out_values(step, start_index, test_design, fitter):
+    if not fitter.is_learned:
+        return step.link(index_at(step.parts, test_design))
+    return index_at(step.parts.scaled(length_in_y(step.index, start_index, fitter.slope)), test_design)

@@ -1,0 +1,91 @@
+"""The link of a completer, learned from ratings that its index has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..link import MonotoneCurve
+from ..link.lpav import fit_lpav
+from .cross_fit import length_for_link, spread_of
+
+# Parts in which held-out ratings are predicted by a link learned from the others.
+_PARTS = 5
+# The weight of a learned curve against the line is believed to be one half, give or take as much, before
+# the data are asked.
+_PRIOR_WEIGHT, _PRIOR_SD = 0.5, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutLink:
+    """A link, what it predicts for ratings that it, too, has not seen, and how far the curve is trusted."""
+
+    link: MonotoneCurve
+    predicted: np.ndarray
+    trust: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out ratings: their index, in the units of y, their values and weights, and a part for each."""
+
+    index: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None
+    fold: np.ndarray
+
+
+def link_folds(n_ratings) -> np.ndarray:
+    """Return for each rating in which part it is predicted by a link learned from the other parts."""
+    return np.random.default_rng(0).permutation(n_ratings) % _PARTS
+
+
+def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
+    """Return a link for the index, from held-out ratings.
+
+    The index is that of least squares, or has its units, so that index + constant is a fair guess of y before a
+    link is learned. The link lies between this line and the Lipschitz isotonic regression of y on the index,
+    as far from the line as pays on parts that the regression was not fitted to: with few ratings, or an
+    almost straight truth, a free curve would cost more than it gains.
+    """
+    index, y, weight, fold = held_out.index, held_out.y, held_out.weight, held_out.fold
+    line = index + (np.average(y, weights=weight) - np.average(index, weights=weight))
+    cap = slope_cap(index, y, weight, fitter)
+    knots = MonotoneCurve(*fit_lpav(index, y, weight, cap)[:2]).knots_
+    apart = line.copy()
+    for number in np.unique(fold):
+        test = fold == number
+        if test.all():
+            break
+        part = None if weight is None else weight[~test]
+        x, values, _ = fit_lpav(index[~test], y[~test], part, cap)
+        apart[test] = np.interp(index[test], x, values)
+    trust = trust_in_curve(apart - line, y - line, weight)
+    values = (1 - trust) * (knots[:, 0] + (line[0] - index[0])) + trust * knots[:, 1]
+    # A mean of y lies where y does; the line alone need not.
+    low, high = np.min(y), np.max(y)
+    link = MonotoneCurve(knots[:, 0], values).clip(low, high)
+    return HeldOutLink(link, np.clip(line + trust * (apart - line), low, high), trust)
+
+
+def slope_cap(index, y, weight, fitter) -> float:
+    """Return the largest slope of the curve: that at which its residuals say no more about the index."""
+    if not np.isfinite(fitter.lipschitz):
+        return np.inf
+    mean, sd = spread_of(index, weight)
+    if not sd > 0:
+        return fitter.slope
+    factor = length_for_link((index - mean) / sd, y, fitter, weight, precision=0.05)
+    return max(1.0, fitter.slope * factor / sd)
+
+
+def trust_in_curve(gain, residual, weight) -> float:
+    """Return the weight, from 0 to 1, of the curve's departure from the line, by its success on held-out folds."""
+    weight = np.ones(len(gain)) if weight is None else weight
+    noise = float(np.average(residual**2, weights=weight))
+    if not noise > 0:
+        return 0.0
+    precision = float(weight @ gain**2) / noise
+    found = float(weight @ (gain * residual)) / noise
+    return float(np.clip((found + _PRIOR_WEIGHT / _PRIOR_SD**2) / (precision + 1 / _PRIOR_SD**2), 0, 1))

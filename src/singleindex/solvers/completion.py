@@ -1,0 +1,328 @@
+"""CSI for the entries of a matrix: effects of rows and columns and a low-rank part, in factors throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..design import EntriesDesign
+from ..link import LinkFitter
+from ..structures import GraphLowRank, GraphSmoother
+from .alternate import Ridge, solve_side
+from .result import FloatArray, Status
+
+RECORDED = ("objective", "mse", "n_atoms", "change")
+
+# Alternations that settle the effects before the low-rank part starts, and the whole start after that.
+_EFFECT_ROUNDS, _START_ROUNDS = 20, 50
+# The start ends, and an inner solver stops, at these shares.
+_START_TOL, _INNER_TOL = 1e-3, 1e-3
+# Where an atom starts that the penalty would not let in yet, as a share of the largest.
+_SEED = 1e-2
+# Singular values below this share of the largest are no atoms any more.
+_GONE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The matrix of the index in parts: row effect + column effect + row factor · column factor."""
+
+    row_effects: FloatArray
+    col_effects: FloatArray
+    row_factors: FloatArray
+    col_factors: FloatArray
+
+    @property
+    def left(self) -> FloatArray:
+        return np.column_stack([self.row_factors, self.row_effects, np.ones(len(self.row_effects))])
+
+    @property
+    def right(self) -> FloatArray:
+        return np.column_stack([self.col_factors, np.ones(len(self.col_effects)), self.col_effects])
+
+    def scaled(self, by: float) -> Parts:
+        """Return the parts of the index multiplied by `by` > 0."""
+        root = np.sqrt(by)
+        return Parts(
+            by * self.row_effects, by * self.col_effects, root * self.row_factors, root * self.col_factors
+        )
+
+    def side(self, axis: int) -> tuple[FloatArray, FloatArray]:
+        """Return effects and factors of the rows (0) or the columns (1)."""
+        if axis == 0:
+            return self.row_effects, self.row_factors
+        return self.col_effects, self.col_factors
+
+    def with_side(self, axis: int, effects: FloatArray, factors: FloatArray) -> Parts:
+        if axis == 0:
+            return replace(self, row_effects=effects, row_factors=factors)
+        return replace(self, col_effects=effects, col_factors=factors)
+
+
+@dataclass(frozen=True)
+class CompletionStep:
+    """One iterate, as the callback sees it."""
+
+    n_iter: int
+    parts: Parts
+    index: FloatArray
+    link: Any
+    objective: float
+    mse: float
+    n_atoms: int
+    change: float
+
+
+@dataclass(frozen=True)
+class CompletionResult:
+    """The iterate that is returned, the start, and how the solver came from one to the other."""
+
+    parts: Parts
+    index: FloatArray
+    link: Any
+    start_index: FloatArray
+    n_iter: int
+    best_iter: int
+    status: Status
+    history: dict[str, FloatArray]
+
+
+class CompletionProblem:
+    """Ratings and graphs, with the sums over them that all fits share.
+
+    Parameters
+    ----------
+    design : EntriesDesign
+    y : array of shape (n_entries,)
+    rows, cols : GraphSmoother
+    """
+
+    def __init__(
+        self, design: EntriesDesign, y: FloatArray, rows: GraphSmoother, cols: GraphSmoother
+    ) -> None:
+        self.design, self.y, self.smoothers = design, y, (rows, cols)
+        self.sides = (design.side(0), design.side(1))
+        weight = np.ones(len(y)) if design.weight is None else design.weight
+        self.share = weight / weight.sum()
+        self.total = float(weight.sum())
+        self.structure = GraphLowRank.of_smoothers(rows, cols)
+
+    def with_strengths(self, strengths: tuple[float, float]) -> CompletionProblem:
+        """Return the same ratings over the same graphs at other strengths."""
+        other = CompletionProblem.__new__(CompletionProblem)
+        other.__dict__.update(self.__dict__)
+        rows, cols = (s.with_strength(v) for s, v in zip(self.smoothers, strengths, strict=True))
+        other.smoothers, other.structure = (rows, cols), GraphLowRank.of_smoothers(rows, cols)
+        return other
+
+    def index(self, parts: Parts) -> FloatArray:
+        return self.design.index(parts.left, parts.right)
+
+    def empty_parts(self) -> Parts:
+        n, m = self.design.shape
+        return Parts(np.zeros(n), np.zeros(m), np.zeros((n, 0)), np.zeros((m, 0)))
+
+    def gradient(self, residual: FloatArray) -> Any:
+        """Return the sparse matrix of weighted residuals."""
+        return self.sides[0].matrix(residual)
+
+    def improve(self, parts: Parts, target: FloatArray, ridge: Ridge, tol: float = _INNER_TOL) -> Parts:
+        """Solve for the rows' part, then for the columns' part, of penalised least squares for `target`."""
+        for axis in (0, 1):
+            parts = self._improve_side(axis, parts, target, ridge, tol)
+        return parts
+
+    def _improve_side(self, axis: int, parts: Parts, target: FloatArray, ridge: Ridge, tol: float) -> Parts:
+        effects, factors = parts.side(axis)
+        other_effects, other_factors = parts.side(1 - axis)
+        own_ridge = ridge.effects[axis]
+        n_factors = factors.shape[1]
+        weights = np.full(n_factors, ridge.atoms)
+        features, start = other_factors, factors
+        if own_ridge is not None:
+            features = np.column_stack([features, np.ones(len(other_effects))])
+            start, weights = np.column_stack([start, effects]), np.append(weights, own_ridge)
+        if len(weights) == 0:
+            return parts
+        if ridge.effects[1 - axis] is not None:
+            target = target - other_effects[self.design.cols if axis == 0 else self.design.rows]
+        solved = solve_side(self.sides[axis], self.smoothers[axis], features, target, weights, start, tol)
+        effects = effects if own_ridge is None else solved[:, n_factors].copy()
+        return parts.with_side(axis, effects, solved[:, :n_factors])
+
+    def penalty(self, parts: Parts, ridge: Ridge) -> float:
+        """Return half the squared lengths in the graphs' norms, by their ridges."""
+        total = 0.0
+        for axis, smoother in enumerate(self.smoothers):
+            effects, factors = parts.side(axis)
+            own_ridge = ridge.effects[axis]
+            if own_ridge is not None:
+                total += own_ridge * float(np.sum(effects * smoother.apply(effects)))
+            if factors.shape[1]:
+                total += ridge.atoms * float(np.sum(factors * smoother.apply(factors)))
+        return 0.5 * total
+
+    def centred(self, values: FloatArray) -> FloatArray:
+        centred: FloatArray = values - self.share @ values
+        return centred
+
+    def change(self, old: FloatArray, new: FloatArray, free_scale: bool) -> float:
+        """Return the sine of the angle between two centred indices, or their relative distance."""
+        old, new = self.centred(old), self.centred(new)
+        spread, size = self.share @ (new * new), self.share @ (old * old)
+        if not size > 0:
+            return float(np.inf if spread > 0 else 0.0)
+        along = (self.share @ (new * old)) / spread if free_scale and spread > 0 else 1.0
+        return float(np.sqrt(self.share @ (old - along * new) ** 2 / size))
+
+
+@dataclass(frozen=True)
+class Start:
+    """Effects alone, fitted by least squares, and the atoms that their residuals point to."""
+
+    parts: Parts
+    atoms: tuple[FloatArray, FloatArray, FloatArray]
+
+    @property
+    def largest_penalty(self) -> float:
+        """The least weight of the atomic norm at which no atom enters."""
+        return float(self.atoms[1][0]) if len(self.atoms[1]) else 0.0
+
+
+def prepare_start(problem: CompletionProblem, slope: float, ridge: Ridge, n_atoms: int) -> Start:
+    """Fit the effects, and find `n_atoms` atoms to start from; the same for every penalty and rank."""
+    target = problem.centred(problem.y) / slope
+    ridge = ridge.divided(slope)
+    parts = settle(problem, problem.empty_parts(), target, ridge, _EFFECT_ROUNDS)
+    if n_atoms == 0:
+        return Start(parts, (np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0))))
+    residual = problem.centred(target - problem.index(parts))
+    return Start(parts, problem.structure.top_atoms(problem.gradient(slope * residual), n_atoms))
+
+
+def solve_completion(
+    problem: CompletionProblem,
+    link_fitter: LinkFitter,
+    ridge: Ridge,
+    *,
+    n_atoms: int,
+    penalty: float,
+    max_iter: int,
+    tol: float,
+    start: Start | None = None,
+    on_iteration: Callable[[CompletionStep], bool | None] | None = None,
+) -> CompletionResult:
+    r"""Learn effects, factors and link of a matrix of which entries are known.
+
+    The index of entry (i, j) is :math:`b_i + c_j + p_i \cdot q_j`. Least squares comes first: it is the start,
+    and for the identity link the answer. Then every iteration fits the link g to the index and improves
+
+    .. math:: \tfrac L2 \sum (t - b_i - c_j - p_i \cdot q_j)^2 + \tfrac{\alpha_1}{2} b^\top A b
+        + \tfrac{\alpha_2}{2} c^\top B c + \tfrac{\lambda}{2} (\operatorname{tr} P^\top A P + \operatorname{tr} Q^\top B Q)
+
+    with :math:`t = \text{index} - (g(\text{index}) - y)/L`, the quadratic that bounds the calibrated loss of CSI
+    from above: first over b and P, then over c and Q. The least value of the last term over all factors of a
+    matrix is λ times its atomic norm in :class:`GraphLowRank`: the step is the proximal step of CSI, taken in
+    factors, with the curvature of every row and column in place of one step size for all.
+
+    Parameters
+    ----------
+    problem : CompletionProblem
+    link_fitter : LinkFitter
+    ridge : Ridge
+        Of the effects; that of the atoms is set here.
+    n_atoms : int
+        The largest rank; 0 for effects alone.
+    penalty : float
+        λ, as a share of the least weight at which no atom enters beside the effects.
+    max_iter, tol
+        Iterations after the start, and the change of the index at which they end: an angle where the link is
+        learned, else a share.
+    start : Start, default=None
+        From :func:`prepare_start` for the same problem and ridge and at least as many atoms.
+    on_iteration : callable, default=None
+        Called with each :class:`CompletionStep`; a true answer stops the solver.
+
+    Notes
+    -----
+    Returned is the iterate with the least penalised error; with a known link the last, as these steps
+    descend.
+    """
+    slope = link_fitter.slope
+    start = prepare_start(problem, slope, ridge, n_atoms) if start is None else start
+    ridge = replace(ridge.divided(slope), atoms=penalty * start.largest_penalty / slope)
+    parts = first_parts(problem, start, ridge, n_atoms, slope)
+    index = start_index = problem.index(parts)
+    best: CompletionStep | None = None
+    history: list[list[float]] = []
+    status, change = Status.MAX_ITER, np.inf
+    for t in range(max_iter):
+        link, fitted = link_fitter.fit(index, problem.y, problem.design.weight)
+        residual = fitted - problem.y
+        mse = float(problem.share @ residual**2)
+        objective = 0.5 * mse + slope**2 * problem.penalty(parts, ridge) / problem.total
+        step = CompletionStep(t, parts, index, link, objective, mse, count_atoms(problem, parts), change)
+        history.append([getattr(step, name) for name in RECORDED])
+        if best is None or objective < best.objective or not link_fitter.is_learned:
+            best = step
+        if change <= tol:
+            status = Status.CONVERGED
+        if on_iteration is not None and on_iteration(step):
+            status = Status.STOPPED
+        if status is not Status.MAX_ITER or t + 1 == max_iter:
+            break
+        parts = problem.improve(parts, index - problem.centred(residual) / slope, ridge)
+        last, index = index, problem.index(parts)
+        change = problem.change(last, index, link_fitter.is_learned)
+    assert best is not None
+    return CompletionResult(
+        best.parts, best.index, best.link, start_index, len(history), best.n_iter, status,
+        dict(zip(RECORDED, np.array(history, dtype=np.float64).T.copy(), strict=True)),
+    )  # fmt: skip
+
+
+def first_parts(problem: CompletionProblem, start: Start, ridge: Ridge, n_atoms: int, slope: float) -> Parts:
+    """Return the least-squares solution from which a link is learned."""
+    rows, values, cols = start.atoms
+    n_atoms = min(n_atoms, len(values))
+    if n_atoms == 0 or ridge.atoms * slope >= start.largest_penalty:
+        return start.parts
+    values = values[:n_atoms] / slope
+    # A rating counts once: shrunken gradient over the ratings that the heaviest atom sees.
+    size = np.maximum(values - ridge.atoms, _SEED * values[0]) / heaviest(problem)
+    parts = replace(
+        start.parts,
+        row_factors=rows[:, :n_atoms] * np.sqrt(size),
+        col_factors=cols[:, :n_atoms] * np.sqrt(size),
+    )
+    return settle(problem, parts, problem.centred(problem.y) / slope, ridge, _START_ROUNDS)
+
+
+def heaviest(problem: CompletionProblem) -> float:
+    """Return a typical number of ratings that one atom has to explain: their mean number in a row or column."""
+    n, m = problem.design.shape
+    return max(1.0, problem.total / min(n, m))
+
+
+def settle(
+    problem: CompletionProblem, parts: Parts, target: FloatArray, ridge: Ridge, n_rounds: int
+) -> Parts:
+    """Alternate between rows and columns until the index stands."""
+    index = problem.index(parts)
+    for _ in range(n_rounds):
+        parts = problem.improve(parts, target, ridge)
+        last, index = index, problem.index(parts)
+        if problem.change(last, index, free_scale=False) <= _START_TOL:
+            break
+    return parts
+
+
+def count_atoms(problem: CompletionProblem, parts: Parts) -> int:
+    """Return how many atoms the low-rank part is made of."""
+    if parts.row_factors.shape[1] == 0:
+        return 0
+    values = problem.structure.atom_weights(parts.row_factors, parts.col_factors)
+    return int(np.count_nonzero(values > _GONE * np.max(values)))
