@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 from singleindex import SingleIndexClassifierCV, Slisotron
 
 from .baselines import FrankWolfeLeastSquares, LiteralCSI
-from .baselines.neural import best_epoch, make_network, shapes_for, train_epochs
+from .baselines.neural import best_epoch, make_network, scores_of, shapes_for, train_epochs
 from .splits import Split
 
 PENALTIES = 2.0 ** np.arange(-10, 11)
@@ -60,9 +60,11 @@ def score_of(model: Any, X: Any) -> np.ndarray:
     return np.asarray(rank(X), dtype=np.float64)
 
 
-def calibrated(split: Split, fitted_to_train: Any, scores: np.ndarray) -> np.ndarray:
-    """Return probabilities by Platt's sigmoid, fitted to the validation part: for methods that have none."""
-    held_out = score_of(fitted_to_train, split.X[split.validate])
+def calibrated(split: Split, held_out: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return probabilities by Platt's sigmoid, fitted to the scores of the validation part.
+
+    For methods that have none, and for the network: stopped by AUC, it can be off by any amount.
+    """
     unit = np.std(held_out) or 1.0
     sigmoid = LogisticRegression(C=1e4).fit(held_out[:, None] / unit, split.y[split.validate])
     return expit(sigmoid.coef_[0, 0] * scores / unit + sigmoid.intercept_[0])
@@ -77,7 +79,7 @@ def told(split: Split, candidates: Iterable[Any], names: tuple[str, ...], labels
     if hasattr(final, "predict_proba"):
         probability = final.predict_proba(X)[:, 1]
     else:
-        probability = calibrated(split, first, score)
+        probability = calibrated(split, score_of(first, split.X[split.validate]), score)
     settings = {name: getattr(final, name) for name in names}
     return Outcome(score, probability, int(np.count_nonzero(final.coef_)), settings)
 
@@ -128,12 +130,12 @@ def neural_network(split: Split, seed: int) -> Outcome:
         for shape in shapes_for(X.shape[1])
     }
     shape = max(reached, key=lambda s: reached[s][0])
-    n_epochs = reached[shape][1]
+    _, n_epochs, held_out = reached[shape]
     final = make_network(*shape, len(split.train), seed)
     train_epochs(final, X[split.both], split.y[split.both], n_epochs)
-    probability = final.predict_proba(X[split.test])[:, 1].astype(np.float64)
+    score = scores_of(final, X[split.test])
     settings = {"n_units": shape[0], "learning_rate": shape[1], "n_epochs": n_epochs}
-    return Outcome(probability, probability, X.shape[1], settings)
+    return Outcome(score, calibrated(split, held_out, score), X.shape[1], settings)
 
 
 def literal_csi(split: Split, seed: int) -> Outcome:
@@ -150,7 +152,7 @@ def as_signs(y: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- this library
 
 
-N_FOLDS = 10
+N_FOLDS = 5
 GRID = {"column_scales": (0.0, 0.5, 1.0), "alphas": (0.01, 0.1, 1.0, 10.0, 100.0), "max_iter": 5}
 
 

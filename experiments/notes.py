@@ -33,10 +33,10 @@ the number of epochs is kept when fitting again.
 
 L2-logistic and linear SVM: the same grid as SLR. Boosting: LightGBM on the sparse matrix, the number of
 trees by the validation part. Null: the share of the second class. Methods without probabilities (SQH,
-SLS, Slisotron, CSI as printed, linear SVM) get them by Platt's sigmoid on the validation part, for
-accuracy and log-loss. The paper does not say whether X held counts or tf-idf weights: both are shown;
-link and page are published as weights only, and the counts of mac-win have another d (53614) than the
-paper's 7511.
+SLS, Slisotron, CSI as printed, linear SVM), and SLNN, whose early stopping by AUC leaves its own at
+random, get them by Platt's sigmoid on the validation part, for accuracy and log-loss. The paper does not
+say whether X held counts or tf-idf weights: both are shown; link and page are published as weights only,
+and the counts of mac-win have another d (53614) than the paper's 7511.
 """
 
 TABLE2 = f"""

@@ -90,7 +90,7 @@ def sparse_recovery(results: Results) -> list[Block]:
     blocks.append(beside_the_paper(results, rows))
     for name, title, digits in (
         ("accuracy", "Accuracy", 3), ("log_loss", "Log-loss", 3), ("n_features", "Features used", 0),
-        ("seconds", "Seconds, choice of settings included, two processes side by side", 1),
+        ("seconds", "Seconds of processor time, choice of settings included", 1),
     ):  # fmt: skip
         blocks.append(plain_table(results, table1.NAME, rows, tuple(METHODS), name, title, digits))
     return blocks
@@ -336,6 +336,6 @@ def costs(results: Results) -> list[Block]:
         ]
         body.append([row[0], *cells])
     picture = dot_rows("Seconds of training", drawn, methods, log=True)
-    table = Table(f"Seconds, and their ratio to those of {OURS}", ["set", *methods], body)
-    seconds = Picture("Seconds of training, by powers of ten.", picture)
+    table = Table(f"Seconds of processor time, and their ratio to those of {OURS}", ["set", *methods], body)
+    seconds = Picture("Seconds of processor time, by powers of ten.", picture)
     return [*blocks, *map(Text, NOTES["cost"]), seconds, table]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.special import logit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
@@ -34,16 +35,25 @@ def train_epochs(model, X, y, n_epochs):
 
 
 def best_epoch(model, X, y, X_validate, y_validate):
-    """Train until the validation AUC has not risen for some epochs; return the best AUC and its epoch."""
-    best, at = -np.inf, 0
+    """Train until the validation AUC has not risen for some epochs.
+
+    Returns the best AUC, its epoch, and the scores of the validation part there.
+    """
+    best, at, scores = -np.inf, 0, np.zeros(len(y_validate))
     for epoch in range(1, MAX_EPOCHS + 1):
         train_epochs(model, X, y, 1)
-        reached = roc_auc_score(y_validate, model.predict_proba(X_validate)[:, 1])
+        found = scores_of(model, X_validate)
+        reached = roc_auc_score(y_validate, found)
         if reached > best:
-            best, at = reached, epoch
+            best, at, scores = reached, epoch, found
         elif epoch - at >= PATIENCE:
             break
-    return best, at
+    return best, at, scores
+
+
+def scores_of(model, X):
+    """Return log-odds, which rank as the probabilities do."""
+    return logit(np.clip(model.predict_proba(X)[:, 1].astype(np.float64), 1e-12, 1 - 1e-12))
 
 
 def shapes_for(n_features):

@@ -1,4 +1,4 @@
-"""The baselines of the experiments: optimality first, then agreement with libraries, then the paper's lines."""
+"""Baselines of the experiments: optimality first, then agreement with libraries, then the paper's lines."""
 
 import numpy as np
 import pytest

@@ -14,7 +14,9 @@ from experiments.units import Record, Store, Unit
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
 UNITS = st.builds(Unit, NAMES, NAMES, NAMES, NAMES, st.integers(0, 99))
-FIGURES = st.dictionaries(NAMES, st.floats(allow_nan=False) | st.lists(st.floats(allow_nan=False), max_size=3))
+FIGURES = st.dictionaries(
+    NAMES, st.floats(allow_nan=False) | st.lists(st.floats(allow_nan=False), max_size=3)
+)
 
 
 def make_units(n=6, table="part", method="m"):
