@@ -14,6 +14,13 @@ from sklearn.model_selection import KFold
 from singleindex import SingleIndexCompleterCV
 
 N_FOLDS = 5
+# The same for every column that is searched.
+GRID = {
+    "n_atoms": (2, 10),
+    "penalties": (0.8, 0.6, 0.4, 0.2, 0.1),
+    "graph_strengths": (0.0, 3.0, 10.0, 30.0),
+    "max_iter": 5,
+}
 SHRINKAGES = 2.0 ** np.arange(-2, 8)
 Predicted = tuple[np.ndarray, dict[str, Any]]
 
@@ -78,7 +85,7 @@ def user_and_item_means(ratings: Ratings) -> Predicted:
 def completed(ratings: Ratings, link: str, effects: str | None, with_graph: bool = True) -> Predicted:
     """Complete by the search of this library; `link="identity"` is the paper's least squares."""
     graphs = {"row_graph": ratings.row_graph, "col_graph": ratings.col_graph} if with_graph else {}
-    model = SingleIndexCompleterCV(link=link, effects=effects, cv=N_FOLDS, random_state=0)
+    model = SingleIndexCompleterCV(link=link, effects=effects, cv=N_FOLDS, random_state=0, **GRID)
     model.fit(ratings.pairs[ratings.known], ratings.y[ratings.known], shape=ratings.shape, **graphs)
     return model.predict(ratings.pairs[ratings.test]), model.best_params_
 

@@ -1,8 +1,7 @@
 """Table 2: group sparsity, where several outputs share their features: atp7d and flags.
 
-A group is one feature in all outputs, the L2,1 norm of the MALSAR package that the paper used. Settings are
-chosen on the validation part, by the figure that is reported, and fitted again to training and validation
-part; the scaling of features and targets comes from these two parts.
+A group is one feature in all outputs, the L2,1 norm of the MALSAR package that the paper used. The scaling of
+features and targets comes from the rows that are not for the test.
 """
 
 from __future__ import annotations

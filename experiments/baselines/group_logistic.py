@@ -20,6 +20,8 @@ class GroupLogisticRegression(BaseEstimator):
     max_iter : int, default=2000
     tol : float, default=1e-5
         Ends when no optimality condition is violated by more than this.
+    warm_start : bool, default=False
+        Start from the last fit: for a path of penalties, from strong to weak.
 
     Attributes
     ----------
@@ -28,10 +30,11 @@ class GroupLogisticRegression(BaseEstimator):
     violation_ : float
     """
 
-    def __init__(self, alpha, *, max_iter=2000, tol=1e-5):
+    def __init__(self, alpha, *, max_iter=2000, tol=1e-5, warm_start=False):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.warm_start = warm_start
 
     def fit(self, X, Y):
         X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
@@ -41,6 +44,8 @@ class GroupLogisticRegression(BaseEstimator):
         A = np.column_stack([X, np.ones(len(X))])
         step = 4 * len(A) / np.linalg.norm(A, 2) ** 2
         W = np.zeros((A.shape[1], Y.shape[1]))
+        if self.warm_start and hasattr(self, "coef_"):
+            W = np.vstack([self.coef_, self.intercept_])
         ahead, momentum = W, 1.0
         for n_iter in range(1, self.max_iter + 1):
             new = self._shrink(ahead - step * self._gradient(A, Y, ahead), step)

@@ -42,6 +42,9 @@ def test_the_only_fold_is_the_validation_part():
 def small_grids(monkeypatch):
     monkeypatch.setattr(classifiers, "PENALTIES", 2.0 ** np.arange(-4, 4, 3))
     monkeypatch.setattr(classifiers, "GRID", {"alphas": (1.0,), "column_scales": (0.5,), "max_iter": 2})
+    monkeypatch.setattr(classifiers, "SPARSITIES", (4, 16))
+    monkeypatch.setattr(classifiers, "STEP_SIZES", (0.25, 1.0))
+    monkeypatch.setattr(classifiers, "SLISOTRON_ITERATIONS", (3, 30))
     monkeypatch.setattr(classifiers, "shapes_for", lambda d: [(5, 0.1), (10, 0.01)])
 
 
@@ -108,7 +111,10 @@ def several_outputs(seed=0, labels=False):
 
 
 @pytest.mark.parametrize("name", multi_output.NUMBER_METHODS)
-def test_every_column_of_numbers(name):
+def test_every_column_of_numbers(name, monkeypatch):
+    monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(6, -5, -2))
+    monkeypatch.setattr(multi_output, "SHARES", (0.5, 0.1, 0.02))
+    monkeypatch.setattr(multi_output, "N_FOLDS", 3)
     split = several_outputs()
     predicted, _ = multi_output.NUMBER_METHODS[name](split, 0)
     null, _ = multi_output.NUMBER_METHODS["null"](split, 0)
@@ -118,7 +124,10 @@ def test_every_column_of_numbers(name):
 
 
 @pytest.mark.parametrize("name", multi_output.LABEL_METHODS)
-def test_every_column_of_labels(name):
+def test_every_column_of_labels(name, monkeypatch):
+    monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(3, -9, -2))
+    monkeypatch.setattr(multi_output, "SHARES", (0.5, 0.1, 0.02, 0.01, 0.01))
+    monkeypatch.setattr(multi_output, "N_FOLDS", 3)
     split = several_outputs(labels=True)
     predicted, settings = multi_output.LABEL_METHODS[name](split, 0)
     assert set(np.unique(predicted)) <= {0, 1}
@@ -167,7 +176,16 @@ def some_ratings():
 
 
 @pytest.mark.parametrize("name", completion.METHODS)
-def test_every_column_of_ratings(name):
+def test_every_column_of_ratings(name, monkeypatch):
+    grid = {
+        "n_atoms": (1,),
+        "penalties": (0.5,),
+        "graph_strengths": (0.0, 3.0),
+        "alphas": (1.0,),
+        "max_iter": 2,
+    }
+    monkeypatch.setattr(completion, "GRID", grid)
+    monkeypatch.setattr(completion, "N_FOLDS", 3)
     ratings = some_ratings()
     predicted, _ = completion.METHODS[name](ratings)
     error = np.mean((predicted - ratings.y[ratings.test]) ** 2)
