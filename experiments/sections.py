@@ -172,7 +172,8 @@ def groups(results: Results) -> list[Block]:
     blocks += map(Text, NOTES["table2"])
     methods = results.methods(table2.NAME, table2.NUMBER_METHODS)
     for dataset, name, title, larger in (
-        ("atp7d", "mse", "atp7d, test MSE (lower is better)", False),
+        ("atp7d", "mse", "atp7d, test MSE, y standardised (lower is better)", False),
+        ("atp7d", "mse_in_range", "atp7d, test MSE, y scaled to [-1, 1] (lower is better)", False),
         ("flags", "f1_micro", "flags, test F1, micro average (higher is better)", True),
         ("flags", "f1_macro", "flags, test F1, macro average (higher is better)", True),
     ):

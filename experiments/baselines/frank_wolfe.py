@@ -26,7 +26,7 @@ class FrankWolfeLeastSquares(RegressorMixin, BaseEstimator):
         Corners added in an iteration; 1 is the textbook method, and slower.
     tol : float, default=1e-3
         Ends when the duality gap, which bounds the distance from the least objective, is below this share of
-        the objective at w = 0.
+        the objective at w = 0, and of the gap there.
 
     Attributes
     ----------
@@ -49,12 +49,14 @@ class FrankWolfeLeastSquares(RegressorMixin, BaseEstimator):
         transposed = X.T.tocsr() if hasattr(X, "tocsr") else X.T
         # Centred images and residuals make the gradient that of centred columns: an intercept at no cost.
         target = y - y.mean()
-        floor = self.tol * float(target @ target) / (2 * n)
         used, w = np.zeros(0, dtype=np.intp), np.zeros(0)
         images = np.zeros((n, 0))
         for n_iter in range(self.max_iter + 1):
             gradient = np.asarray(transposed @ (images @ w - target)).ravel() / n
             self.gap_ = float(w @ gradient[used] + self.radius * np.abs(gradient).max())
+            if n_iter == 0:
+                # A small ball can gain but little: what is left is measured by that as well.
+                floor = self.tol * min(float(target @ target) / (2 * n), self.gap_)
             if self.gap_ <= floor or n_iter == self.max_iter:
                 break
             new = np.setdiff1d(np.argsort(-np.abs(gradient), kind="stable")[: self.n_new], used)

@@ -67,6 +67,12 @@ def test_a_large_ball_is_least_squares_and_sparse_is_dense():
     np.testing.assert_allclose(again.predict(sparse.csr_matrix(X)), model.predict(X), atol=1e-7)
 
 
+def test_a_small_ball_is_filled():
+    X, y = make_data()
+    model = FrankWolfeLeastSquares(1e-6).fit(X, y)
+    assert np.abs(model.coef_).sum() == pytest.approx(1e-6)
+
+
 def test_few_iterations_leave_few_features():
     X, y = make_data()
     model = FrankWolfeLeastSquares(100.0, max_iter=2, n_new=3).fit(X, y)
