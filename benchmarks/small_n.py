@@ -21,7 +21,7 @@ from singleindex.datasets import make_single_index
 
 METHODS = {
     "singleindex": lambda: SingleIndexClassifierCV(scoring="roc_auc"),
-    "singleindex, averaged": lambda: SingleIndexClassifierCV(scoring="roc_auc", refit="average"),
+    "singleindex, one w": lambda: SingleIndexClassifierCV(scoring="roc_auc", refit="all"),
     "L1-logistic": lambda: make_pipeline(
         StandardScaler(),
         LogisticRegressionCV(

@@ -21,6 +21,8 @@ from singleindex import (
 )
 from singleindex.datasets import make_single_index
 from singleindex.estimators.cross_fit import IndexNotIdentifiedWarning, warn_if_not_identified
+from singleindex.estimators.cv import near_best, not_told_apart, over_folds
+from singleindex.estimators.search import Candidate
 from singleindex.link import MonotoneCurve
 from singleindex.solvers.path import hard_levels
 from singleindex.structures import Dictionary, GroupSparse, LowRank, RowSparse
@@ -52,9 +54,9 @@ def test_results_are_ready_for_a_frame(fitted):
     np.testing.assert_allclose(splits.std(axis=1, ddof=0), frame["std_test_score"])
     assert frame["rank_test_score"].min() == 1
     assert frame["mean_test_score"].max() == pytest.approx(fitted.best_score_)
-    # Every iterate is a candidate: two at each of five levels at the most, one at least.
-    assert 5 <= len(frame) <= 10
-    assert set(frame["iteration"]) == {1, 2}
+    # Every iterate is a candidate: at the most two at each of five levels, four at the first of either path.
+    assert 5 <= len(frame) <= 14
+    assert set(frame["iteration"]) == {1, 2, 3, 4}
 
 
 def test_the_true_number_of_atoms_is_found(data, fitted):
@@ -132,6 +134,57 @@ def test_the_average_of_the_folds(data):
     used = model.coef_ != 0
     np.testing.assert_array_equal(used, model.stability_ > 0)
     assert model.coef_ @ data.coef / np.linalg.norm(model.coef_) / np.linalg.norm(data.coef) > 0.9
+
+
+def test_column_scales_that_change_nothing_are_tried_once(data):
+    scales = lambda X: set(SingleIndexClassifierCV(**SMALL).fit(X, data.y).cv_results_["column_scale"])  # noqa: E731
+    assert scales(data.X) == {0.5}
+    assert scales(data.X * np.geomspace(1, 10, data.X.shape[1])) == {0.0, 0.5}
+
+
+def test_averaging_is_for_few_rows(data):
+    few = slice(120)
+    for rows, like in ((few, "average"), (slice(None), "all")):
+        auto, named = (
+            SingleIndexClassifierCV(**SMALL, refit=refit).fit(data.X[rows], data.y[rows])
+            for refit in ("auto", like)
+        )
+        np.testing.assert_array_equal(auto.coef_, named.coef_)
+
+
+@pytest.mark.parametrize("link_cv", [True, False])
+@pytest.mark.parametrize("link", ["learned", "logistic", "identity"])
+def test_the_average_has_a_link_of_its_own(data, link, link_cv):
+    # Predictions are of the right size: their mean is that of y, their distance from the truth is small.
+    model = SingleIndexRegressorCV(**SMALL, refit="average", link=link, link_cv=link_cv)
+    fitted = model.fit(data.X, data.y).predict(data.X)
+    assert abs(fitted.mean() - data.y.mean()) < 0.02
+    assert np.sqrt(np.mean((fitted - data.mean) ** 2)) < 0.2
+
+
+def test_the_average_is_over_all_folds_and_near_candidates():
+    class One:
+        def __init__(self, positions, values):
+            self.positions, self.values = np.array(positions), np.array(values, dtype=float)
+
+        add_to = Candidate.add_to
+
+    share, mean = over_folds([[One([0], [2.0]), One([0, 2], [1.0, -3.0])]], (3, 1))
+    np.testing.assert_array_equal(share, [1.0, 0.0, 0.5])
+    np.testing.assert_array_equal(mean[:, 0], [1.5, 0.0, -1.5])
+    rows = [
+        {"mean_test_score": score, "scores": np.array([score - 1, score + 1])}
+        for score in (1.0, 3.0, 2.5, np.nan)
+    ]
+    assert near_best(rows, 0.0).tolist() == [1]
+    assert near_best(rows, 0.6).tolist() == [1, 2]  # the standard error of the best is 1
+    assert near_best(rows, 2.0).tolist() == [0, 1, 2]
+
+
+def test_candidates_are_told_apart_by_what_the_folds_have_in_common():
+    fold = np.array([0.0, 5.0, -5.0, 1.0])  # easy and hard folds, alike for all candidates
+    scores = [fold, fold - 0.1, fold - [0.3, -0.1, 0.0, 0.1], np.full(4, np.nan)]
+    assert not_told_apart([{"scores": np.asarray(s)} for s in scores]).tolist() == [0, 2]
 
 
 def test_sample_weights_count(data):
@@ -250,7 +303,9 @@ def test_levels_are_the_papers_and_small_counts():
     counts = [level.n_atoms for level in hard_levels(4096)]
     assert counts == sorted(counts, reverse=True)
     assert {4096 // 2**k for k in range(11)} <= set(counts)
-    assert {1, 2, 3, 5, 10, 20} <= set(counts)
+    assert {1, 2, 3, 5, 7, 10, 20} <= set(counts)
+    assert not {14, 28} & set(counts)  # 16 and 32 are there
+    assert max(level.n_atoms for level in hard_levels(6)) == 6
     assert [level.n_atoms for level in hard_levels(1)] == [1]
 
 
@@ -258,7 +313,7 @@ def test_path_keeps_every_iterate(data):
     path = single_index_path(data.X, data.y, n_atoms=[3, 10, 40], max_iter=4)
     assert list(path.n_atoms) == [40, 10, 3]
     assert [int((c != 0).sum()) for c in path.coefs] == [40, 10, 3]
-    assert [len(m) for m in path.mse] == [4, 4, 4]
+    assert [len(m) for m in path.mse] == [8, 4, 4]  # the first level starts cold
     assert path.mse[0][-1] < path.mse[2][-1]
     weighted = single_index_path(
         np.tile(data.X, (2, 1)), np.tile(data.y, 2), n_atoms=[3], sample_weight=np.full(400, 0.5)

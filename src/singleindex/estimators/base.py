@@ -88,7 +88,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         if held_out is None:
             return [with_fitted_scale(r, Y[:, k], fitter, weight) for k, r in enumerate(results)]
         results = [
-            with_cross_fitted_link(r, Y[:, k], fitter, weight, held_out[:, k]) for k, r in enumerate(results)
+            with_cross_fitted_link(r, Y[:, k], fitter, self._final_link_fitter(), weight, held_out[:, k])
+            for k, r in enumerate(results)
         ]
         for k, result in enumerate(results):
             warn_if_not_identified(result.link, Y[:, k])
@@ -107,8 +108,6 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def _solve(self, X, Y, weight, told=None):
         """Return one solver result per output, and the design; callbacks are told of these targets."""
         settings = self._check_settings(X.shape[1])
-        if self.column_scale is not None:
-            check_number("column_scale", self.column_scale)
         prepared = self._prepare(X, weight)
         design, settings["structure"] = self._scaled(prepared, settings["structure"], self.column_scale)
         joint, settings = self._joint_settings(settings, Y.shape[1])
@@ -161,21 +160,25 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def _scaled(self, prepared, structure, power):
         """Return the prepared design with scaled columns, and the structure that goes with it."""
         design, variance = prepared
-        if power is None:
-            scale = np.where(variance > 0, 1.0, 0.0)
-        else:
-            keeps = getattr(structure, "keeps_scaling", True)
-            scale = column_scale(variance, power if keeps else 0.0)
-            if not np.isfinite(scale).all():
-                raise ValueError(
-                    f"column_scale={power} makes columns too large for numbers; use a value from 0 to 1, or "
-                    "bring the columns of X to comparable units."
-                )
-        design = ScaledDesign(design, scale)
+        design = ScaledDesign(design, self._column_factors(variance, structure, power))
         if not getattr(structure, "overlapping", False):
             return design, structure
         columns, structure = structure.latent(design.shape[1])
         return ExpandedDesign(design, columns), structure
+
+    @staticmethod
+    def _column_factors(variance, structure, power):
+        """Return what to multiply each column by, 0 for constant ones."""
+        if power is None:
+            return np.where(variance > 0, 1.0, 0.0)
+        check_number("column_scale", power)
+        scale = column_scale(variance, power if getattr(structure, "keeps_scaling", True) else 0.0)
+        if not np.isfinite(scale).all():
+            raise ValueError(
+                f"column_scale={power} makes columns too large for numbers; use a value from 0 to 1, or "
+                "bring the columns of X to comparable units."
+            )
+        return scale
 
     def _attributes(self, iterates, design, dtype):
         """Return the attributes that prediction needs, from one iterate or result per output."""
@@ -259,6 +262,10 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
                 f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, got {self.link!r}."
             )
         return FixedLink(self.link)
+
+    def _final_link_fitter(self):
+        """Return what fits the link of a finished w to held-out rows."""
+        return self._link_fitter()
 
     # ------------------------------------------------------------ prediction
 

@@ -10,6 +10,7 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..link import CautiousLpav
 from .base import SingleIndexBase, Targets
 from .progress import all_or_nothing, with_callbacks
 
@@ -195,6 +196,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
                 f"class {self.classes_[missing[0]]} has no sample of positive weight; "
                 "leave its rows out of X and y."
             )
+
+    def _final_link_fitter(self):
+        fitter = self._link_fitter()
+        return CautiousLpav(fitter.lipschitz) if fitter.is_learned else fitter
 
     def _attributes(self, iterates, design, dtype):
         attributes = super()._attributes(iterates, design, dtype)

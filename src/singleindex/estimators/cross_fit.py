@@ -17,20 +17,34 @@ def spread_of(index, weight):
     return mean, np.sqrt(np.average((index - mean) ** 2, weights=weight))
 
 
-def held_out_index(iterates, design, X_test, weight):
-    """Return the index of held-out rows, one column per output.
+def standardised(iterates, design, weight):
+    """Return w in the units of X and what to add to Xw, one column each per output.
 
-    In units of its spread over the training rows; for a known link, as that link takes it.
+    So that the index has mean 0 and spread 1 over the training rows; for a known link, as that link takes it.
     """
     coef = np.column_stack([design.in_units_of_X(one.coef) for one in iterates])
-    index = safe_sparse_dot(X_test, coef, dense_output=True)
+    offset = np.zeros(len(iterates))
     for k, one in enumerate(iterates):
         if hasattr(one.link, "offset"):
-            index[:, k] += one.link.offset
+            offset[k] = one.link.offset
         else:
             mean, sd = spread_of(one.index, weight)
-            index[:, k] = (index[:, k] - mean) / sd if sd > 0 else 0.0
-    return index
+            coef[:, k] *= 1 / sd if sd > 0 else 0.0
+            offset[k] = -mean / sd if sd > 0 else 0.0
+    return coef, offset
+
+
+def held_out_index(iterates, design, X_test, weight):
+    """Return the standardised index of held-out rows, one column per output."""
+    coef, offset = standardised(iterates, design, weight)
+    return safe_sparse_dot(X_test, coef, dense_output=True) + offset
+
+
+def line_length(index, y, fitter, weight):
+    """Return the factor at which a line of the largest slope fits y, as in the solver's start."""
+    mean, sd = spread_of(index, weight)
+    slope = np.average((index - mean) * y, weights=weight) / sd**2 if sd > 0 else 0.0
+    return max(abs(slope), 1e-12) / fitter.slope
 
 
 def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
@@ -41,7 +55,6 @@ def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
     """
     centred = y - np.average(y, weights=weight)
     slope = float(np.average(held_out * centred, weights=weight))
-    # From the length of the unpenalised line, as in the solver.
     base = max(abs(slope), 1e-12) / fitter.slope
     scale = fit_scale(base * held_out, y, fitter, weight, 1, precision, guess / base)
     total = len(y) if weight is None else weight.sum()
@@ -49,6 +62,11 @@ def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
     # None at two standard errors of the slope, all of it far beyond.
     trust = max(0.0, 1 - 4 * noise / slope**2) if slope > 0 else 0.0
     return base * scale**trust
+
+
+# The share of y's spread that one jump of the link covers where the index separates two levels of y. A
+# cautious link of few rows does not reach all of it.
+_SEPARATED = 0.75
 
 
 class IndexNotIdentifiedWarning(UserWarning):
@@ -65,7 +83,7 @@ def warn_if_not_identified(link, y):
             IndexNotIdentifiedWarning,
             stacklevel=4,
         )
-    elif len(link.y) > 2 and np.max(np.diff(link.y)) >= 0.999 * spread:
+    elif len(link.y) > 2 and np.max(np.diff(link.y)) >= max(0.999 * np.ptp(link.y), _SEPARATED * spread):
         warnings.warn(
             "The index separates y into two levels without a single row in between: the link's shape and the "
             "length of w are not determined by these data. Rank by the index, and do not trust the "
@@ -75,7 +93,7 @@ def warn_if_not_identified(link, y):
         )
 
 
-def with_cross_fitted_link(result, y, fitter, weight, held_out):
+def with_cross_fitted_link(result, y, fitter, final_fitter, weight, held_out):
     """Return the result with the link fitted to the held-out index, and w at the length that fits it.
 
     `held_out` is the standardised index of every row under a w that was learned without it, NaN for rows
@@ -89,7 +107,7 @@ def with_cross_fitted_link(result, y, fitter, weight, held_out):
     weight = None if weight is None else weight[seen]
     held_out, y = np.ascontiguousarray(held_out[seen]), np.ascontiguousarray(y[seen])
     factor = length_for_link(held_out, y, fitter, weight)
-    link, _ = fitter.fit(factor * held_out, y, weight)
+    link, _ = final_fitter.fit(factor * held_out, y, weight)
     scale = factor / sd
     return replace(
         result, coef=scale * result.coef, index=scale * result.index, link=link.shift(scale * mean)

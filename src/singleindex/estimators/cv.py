@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import operator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
 from ..solvers import SolverResult, Status
 from ..solvers.csi import RECORDED
@@ -20,7 +20,7 @@ from ..structures import SoftStructure
 from .base import SingleIndexBase
 from .checks import check_n_atoms, check_number
 from .classifier import SingleIndexClassifier
-from .cross_fit import spread_of
+from .cross_fit import line_length
 from .progress import SearchProgress
 from .regressor import SingleIndexRegressor
 from .search import (
@@ -34,7 +34,9 @@ from .search import (
 )
 
 RULES = ("best", "one_se")
-REFITS = ("all", "average")
+REFITS = ("auto", "all", "average")
+# Below this number of rows one w varies more than it gains by being one.
+FEW_ROWS = 150
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class SearchMixin(SingleIndexBase):
 
     def _solve_outputs(self, X, targets, weight):
         self._check_search()
-        cells = self._cells(X.shape[1])
+        prepared = self._prepare(X, weight)
+        cells = self._cells(X.shape[1], prepared[1])
         splitter = check_cv(self.cv, targets.y, classifier=is_classifier(self))
         splits = list(splitter.split(X, targets.y, self._groups))
         progress = SearchProgress(self, X, targets.y, len(splits), len(cells))
@@ -84,12 +87,20 @@ class SearchMixin(SingleIndexBase):
         traced = trace_folds(plain, X, targets.Y, weight, splits, cells, self.n_jobs, progress)
         keeper = Scorekeeper(self, X, targets, weight, splits, check_scoring(self, scoring=self.scoring))
         rows = self._score_all(keeper, traced, cells, progress)
-        chosen = rows[self._choose(rows)]
+        chosen = self._simplest(rows, near_best(rows, 1.0 if self.rule == "one_se" else 0.0))
         self._tell(rows, chosen)
-        held_out = keeper.pooled(self._indices(traced, chosen["where"]))
         self._progress = progress
-        where = chosen["where"]
-        return self._refit(X, targets, weight, splits, cells[where.cell], where, held_out)
+        results, design = self._refit(prepared, targets, weight, cells, chosen["where"])
+        averages = self.refit == "average" or (self.refit == "auto" and X.shape[0] < FEW_ROWS)
+        used = [rows[i]["folds"] for i in not_told_apart(rows)] if averages else [chosen["folds"]]
+        self.stability_, coef = over_folds(used, (X.shape[1], len(results)))
+        fitter = self._link_fitter()
+        if averages:
+            results, design = averaged(X, coef, results, targets.Y, fitter, weight), PlainUnits()
+        if not fitter.is_learned:
+            return results, design
+        held_out = np.mean([keeper.pooled(folds) for folds in used], axis=0) if self.link_cv else None
+        return self._with_final_links(results, targets.Y, weight, held_out), design
 
     def _without_callbacks(self):
         """Return a copy that can be sent to other processes: callbacks stay here."""
@@ -100,7 +111,7 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ the grid
 
-    def _cells(self, n_features):
+    def _cells(self, n_features, variance):
         structure = self._settings_of_all_levels(n_features)["structure"]
         n_available = structure.check((n_features,))
         if self.n_atoms is None:
@@ -117,10 +128,19 @@ class SearchMixin(SingleIndexBase):
                 paths.append(tuple(Level(penalty=p) for p in shares))
         return [
             Cell(scale, check_number("alphas", alpha), path)
-            for scale in self.column_scales
+            for scale in self._distinct_scales(structure, variance)
             for alpha in self.alphas
             for path in paths
         ]
+
+    def _distinct_scales(self, structure, variance):
+        """Return those of the column scales that make a difference to these columns."""
+        kept: dict = {}
+        for power in self.column_scales:
+            factor = np.log(self._column_factors(variance, structure, power)[variance > 0])
+            if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
+                kept[power] = factor
+        return list(kept)
 
     def _check_search(self):
         if self.rule not in RULES:
@@ -132,49 +152,36 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ scores
 
-    def _indices(self, traced, where):
-        return [fold[where.cell].index[where.level, where.iteration] for fold in traced]
-
     def _score_all(self, keeper, traced, cells, progress):
         """Return one record per candidate: cell, level and iteration."""
         rows = []
         for i, cell in enumerate(cells):
             for j, level in enumerate(cell.levels):
-                indices = None
-                for t in range(self.max_iter):
-                    before, indices = indices, self._indices(traced, Choice(i, j, t))
+                before: tuple = ()
+                for t, folds in enumerate(zip(*(fold[i][j] for fold in traced), strict=True)):
                     # Where all folds have settled, further iterations are the same candidate.
-                    if before is not None and all(map(np.array_equal, before, indices)):
+                    if before and all(map(operator.is_, before, folds)):
                         break
-                    scores = keeper.score(indices)
-                    count = np.mean([fold[i].n_atoms[j, t] for fold in traced])
-                    rows.append(self._record(Choice(i, j, t), cell, level, scores, count))
+                    rows.append(self._record(Choice(i, j, t), cell, level, folds, keeper.score(folds)))
+                    before = folds
             progress.step("path scored")
         return rows
 
     @staticmethod
-    def _record(where, cell, level, scores, count):
+    def _record(where, cell, level, folds, scores):
         return {
             "where": where, "column_scale": cell.column_scale, "alpha": cell.alpha,
             "n_atoms": level.n_atoms, "penalty": level.penalty, "iteration": where.iteration + 1,
-            "mean_n_atoms": count, "scores": np.array(scores), "mean_test_score": float(np.mean(scores)),
+            "mean_n_atoms": float(np.mean([one.n_atoms for one in folds])), "folds": folds,
+            "scores": np.array(scores), "mean_test_score": float(np.mean(scores)),
             "std_test_score": float(np.std(scores)),
         }  # fmt: skip
 
-    def _choose(self, rows):
-        """Return the number of the best candidate; of equals, or of those within one standard error, the
-        simplest: fewest atoms, then the strongest ridge, then the earliest iteration.
-        """
-        means = np.array([row["mean_test_score"] for row in rows])
-        if not np.isfinite(means).any():
-            raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
-        best = int(np.nanargmax(means))
-        slack = 1e-12 * abs(means[best])
-        if self.rule == "one_se":
-            folds = rows[best]["scores"]
-            slack = np.std(folds, ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else slack
-        near = np.flatnonzero(means >= means[best] - slack)
-        return min(near, key=lambda i: (rows[i]["mean_n_atoms"], -rows[i]["alpha"], rows[i]["iteration"], i))
+    @staticmethod
+    def _simplest(rows, numbers):
+        """Return the row with fewest atoms, then the strongest ridge, then the earliest iteration."""
+        key = lambda i: (rows[i]["mean_n_atoms"], -rows[i]["alpha"], rows[i]["iteration"], i)  # noqa: E731
+        return rows[min(numbers, key=key)]
 
     def _tell(self, rows, chosen):
         names = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
@@ -192,24 +199,13 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ the chosen model
 
-    def _refit(self, X, targets, weight, splits, cell, where, held_out):
-        Y = targets.Y
-        levels, design = trace_cell(self, self._prepare(X, weight), Y, weight, cell)
+    def _refit(self, prepared, targets, weight, cells, where):
+        """Trace the chosen path on all rows; return the chosen iterate of each output, and the design."""
+        cell = cells[where.cell]
+        levels, design = trace_cell(self, prepared, targets.Y, weight, cell)
         self.path_ = self._path_record(cell, in_units_of_y(levels, targets.unit), design)
-        fold_coefs = Parallel(n_jobs=self.n_jobs)(
-            delayed(fold_coef)(self._without_callbacks(), X, Y, weight, train, cell, where)
-            for train, _ in splits
-        )
-        self.stability_ = np.mean([coef != 0 for coef in fold_coefs], axis=0)
-        if self.stability_.shape[1] == 1:
-            self.stability_ = self.stability_[:, 0]
         steps = levels[where.level][: where.iteration + 1]
-        results = [chosen_result([step[k] for step in steps]) for k in range(Y.shape[1])]
-        if self.refit == "average":
-            design, results = averaged(X, fold_coefs, results)
-        if not self._link_fitter().is_learned:
-            return results, design
-        return self._with_final_links(results, Y, weight, held_out if self.link_cv else None), design
+        return [chosen_result([step[k] for step in steps]) for k in range(targets.Y.shape[1])], design
 
     @staticmethod
     def _path_record(cell, levels, design):
@@ -221,17 +217,43 @@ class SearchMixin(SingleIndexBase):
         }
 
 
-def fold_coef(model, X, Y, weight, train, cell, where):
-    """Return the chosen candidate's coefficients on one fold, each output's index at unit spread."""
-    short = replace(cell, levels=cell.levels[: where.level + 1])
-    fold_weight = None if weight is None else weight[train]
-    prepared = model._prepare(_safe_indexing(X, train), fold_weight)
-    levels, design = trace_cell(model, prepared, Y[train], fold_weight, short)
-    columns = []
-    for one in levels[where.level][where.iteration]:
-        sd = spread_of(one.index, fold_weight)[1]
-        columns.append(design.in_units_of_X(one.coef) / (sd if sd > 0 else 1.0))
-    return np.column_stack(columns)
+def near_best(rows, standard_errors):
+    """Return the numbers of the candidates within so many standard errors of the best mean score."""
+    means = np.array([row["mean_test_score"] for row in rows])
+    if not np.isfinite(means).any():
+        raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
+    best = int(np.nanargmax(means))
+    folds = rows[best]["scores"]
+    slack = 1e-12 * abs(means[best])
+    if len(folds) > 1:
+        slack += standard_errors * np.std(folds, ddof=1) / np.sqrt(len(folds))
+    return np.flatnonzero(means >= means[best] - slack)
+
+
+def not_told_apart(rows):
+    """Return the numbers of the candidates that the folds do not tell from the best one.
+
+    Their score is lower by less than one standard error of the difference, which the folds have in common.
+    """
+    scores = np.array([row["scores"] for row in rows])
+    best = int(np.nanargmax(scores.mean(axis=1)))
+    behind = scores[best] - scores
+    error = np.std(behind, axis=1, ddof=1) / np.sqrt(scores.shape[1]) if scores.shape[1] > 1 else 0.0
+    return np.flatnonzero(behind.mean(axis=1) <= error + 1e-12 * abs(scores[best].mean()))
+
+
+def over_folds(candidates, shape):
+    """Return in which share of these models each coefficient is used, and the mean of the models.
+
+    `candidates` holds a sequence of the folds' models for each candidate.
+    """
+    share, mean = np.zeros(shape), np.zeros(shape)
+    n_models = sum(map(len, candidates))
+    for one in itertools.chain.from_iterable(candidates):
+        one.add_to(mean)
+        share.reshape(-1)[one.positions] += 1
+    share /= n_models
+    return share[:, 0] if shape[1] == 1 else share, mean / n_models
 
 
 def chosen_result(iterates):
@@ -245,11 +267,15 @@ def chosen_result(iterates):
     )
 
 
-def averaged(X, fold_coefs, results):
-    """Return results with the mean of the folds' w, each at unit spread, in the units of X."""
-    coef = np.mean(fold_coefs, axis=0)
+def averaged(X, coef, results, Y, fitter, weight):
+    """Return results with these coefficients, in the units of X, and the link that goes with them."""
     index = np.asarray(X @ coef)
-    return PlainUnits(), [replace(r, coef=coef[:, k], index=index[:, k]) for k, r in enumerate(results)]
+    averaged = []
+    for k, result in enumerate(results):
+        factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
+        link, _ = fitter.fit(factor * index[:, k], np.ascontiguousarray(Y[:, k]), weight)
+        averaged.append(replace(result, coef=factor * coef[:, k], index=factor * index[:, k], link=link))
+    return averaged
 
 
 class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
@@ -262,28 +288,29 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         half, and small counts. An empty sequence leaves hard thresholding out.
     structure : object, default=None
         What w may look like; None means `Sparse()`.
-    alphas : sequence of float, default=(0.1, 1.0, 10.0)
+    alphas : sequence of float, default=(0.1,)
         Ridge penalties to try.
     penalties : sequence of float or None, default=None
         Soft thresholding levels to try, shares from 0 to 1; None means eight of them, where the structure has
         soft thresholding. An empty sequence leaves it out.
-    column_scales : sequence of float or None, default=(0.5,)
-        Column scales to try.
+    column_scales : sequence of float or None, default=(0.5, 0.0)
+        Column scales to try. Of two that differ by less than a quarter in every column, the first only.
     cv : int, splitter or iterable, default=5
         How to split; groups are passed to `fit`.
     scoring : str, callable or None, default="neg_mean_squared_error" ("neg_brier_score" for the classifier)
         Any scorer of scikit-learn; None is the estimator's own `score`.
     rule : {"best", "one_se"}, default="best"
         Take the best mean score, or the simplest candidate within one standard error of it.
-    refit : {"all", "average"}, default="all"
-        Learn w once more from all rows, or average the folds' w, each at unit spread of its index: steadier
-        where there are few rows, at the price of more features.
+    refit : {"auto", "all", "average"}, default="auto"
+        "all" learns w once more from all rows. "average" takes the mean of the folds' w, each at unit spread
+        of its index, over all candidates within one standard error of the best: steadier where there are few
+        rows, at the price of more features. "auto" averages below 150 rows.
     link_cv : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
     lipschitz, link, tol
         As in :class:`SingleIndexRegressor`.
     max_iter : int, default=2
-        Iterations on each level of a path. Every one of them is a candidate.
+        Iterations on each level of a path, twice as many on its first. Every one of them is a candidate.
     n_jobs : int, default=None
         Folds that run side by side; the result is the same.
     verbose : int, default=0
@@ -317,8 +344,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     """
 
     def __init__(
-        self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
-        column_scales=(0.5,), cv=5, scoring="neg_mean_squared_error", rule="best", refit="all",
+        self, n_atoms=None, *, structure=None, alphas=(0.1,), penalties=None,
+        column_scales=(0.5, 0.0), cv=5, scoring="neg_mean_squared_error", rule="best", refit="auto",
         link_cv=True, lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, n_jobs=None, verbose=0,
     ):  # fmt: skip
         set_search_parameters(self, locals())
@@ -360,8 +387,8 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     """
 
     def __init__(
-        self, n_atoms=None, *, structure=None, alphas=(0.1, 1.0, 10.0), penalties=None,
-        column_scales=(0.5,), cv=5, scoring="neg_brier_score", rule="best", refit="all", link_cv=True,
+        self, n_atoms=None, *, structure=None, alphas=(0.1,), penalties=None,
+        column_scales=(0.5, 0.0), cv=5, scoring="neg_brier_score", rule="best", refit="auto", link_cv=True,
         lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, class_weight=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         set_search_parameters(self, locals())

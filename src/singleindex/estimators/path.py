@@ -42,7 +42,7 @@ def single_index_path(X, y, *, n_atoms=None, sample_weight=None, max_iter=5, **s
         None means the paper's fractions of the atoms there are, d/4 to d/1024, all, half, and small counts.
     sample_weight : array-like of shape (n_samples,), default=None
     max_iter : int, default=5
-        Iterations on each level.
+        Iterations on each level, twice as many on the first.
     **settings
         Other parameters of :class:`SingleIndexRegressor`: structure, alpha, lipschitz, column_scale, link.
 

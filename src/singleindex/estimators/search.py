@@ -10,11 +10,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.utils import _safe_indexing
+from sklearn.utils.extmath import safe_sparse_dot
 
 from ..solvers import in_units
-from ..solvers.path import solve_path
+from ..solvers.path import iterations_at, solve_path
 from .classifier import CERTAIN
-from .cross_fit import held_out_index, length_for_link
+from .cross_fit import length_for_link, standardised
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,18 @@ class Cell:
     levels: tuple
 
 
-@dataclass
-class FoldPath:
-    """What one fold says of one cell: for each level and iteration, the held-out index and the atoms."""
+@dataclass(frozen=True)
+class Candidate:
+    """What one fold says of one iterate: the standardised index of the held-out rows, and w itself."""
 
-    index: np.ndarray  # (n_levels, max_iter, n_test, n_outputs)
-    n_atoms: np.ndarray  # (n_levels, max_iter)
+    index: np.ndarray  # (n_test, n_outputs)
+    n_atoms: float
+    positions: np.ndarray  # of the non-zero coefficients among the flattened (n_features, n_outputs)
+    values: np.ndarray
+
+    def add_to(self, coef):
+        """Add w, in the units of X and standardised, to an array of shape (n_features, n_outputs)."""
+        coef.reshape(-1)[self.positions] += self.values
 
 
 def trace_cell(model, prepared, Y, weight, cell):
@@ -47,7 +54,8 @@ def trace_cell(model, prepared, Y, weight, cell):
             levels[level][k].append(iterate)
 
         list(solve_path(design, y, cell.levels, on_iteration=keep, sample_weight=weight, **settings))
-    return [by_iteration(outputs, model.max_iter) for outputs in levels], design
+    limits = [iterations_at(number, model.max_iter) for number in range(len(levels))]
+    return [by_iteration(outputs, limit) for outputs, limit in zip(levels, limits, strict=True)], design
 
 
 def by_iteration(outputs, max_iter):
@@ -81,27 +89,31 @@ class PlainUnits:
 
 
 def trace_fold(model, X, Y, weight, train, test, cells):
-    """Return a FoldPath per cell."""
+    """Return the candidates by cell, level and iteration."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     fold_weight = None if weight is None else weight[train]
     prepared = model._prepare(X_train, fold_weight)
     traced = []
     for cell in cells:
         levels, design = trace_cell(model, prepared, Y[train], fold_weight, cell)
-        index = np.empty((len(levels), model.max_iter, len(test), Y.shape[1]), dtype=np.float32)
-        n_atoms = np.empty((len(levels), model.max_iter))
-        for i, iterations in enumerate(levels):
-            last = None
-            for t, iterates in enumerate(iterations):
-                same = last is not None and all(a.coef is b.coef for a, b in zip(iterates, last, strict=True))
-                if same:
-                    index[i, t], n_atoms[i, t] = index[i, t - 1], n_atoms[i, t - 1]
-                else:
-                    index[i, t] = held_out_index(iterates, design, X_test, fold_weight)
-                    n_atoms[i, t] = np.mean([one.n_atoms for one in iterates])
-                last = iterates
-        traced.append(FoldPath(index, n_atoms))
+        traced.append([held_out_candidates(steps, design, X_test, fold_weight) for steps in levels])
     return traced
+
+
+def held_out_candidates(steps, design, X_test, weight):
+    """Return a candidate for each iteration of a level; where the solver has settled, the same one again."""
+    candidates: list = []
+    last: list = []
+    for iterates in steps:
+        if not last or any(a.coef is not b.coef for a, b in zip(iterates, last, strict=True)):
+            coef, offset = standardised(iterates, design, weight)
+            index = safe_sparse_dot(X_test, coef, dense_output=True) + offset
+            positions = np.flatnonzero(coef)
+            count = float(np.mean([one.n_atoms for one in iterates]))
+            candidate = Candidate(index.astype(np.float32), count, positions, coef.reshape(-1)[positions])
+        candidates.append(candidate)
+        last = iterates
+    return candidates
 
 
 def trace_folds(model, X, Y, weight, splits, cells, n_jobs, progress):
@@ -151,8 +163,11 @@ class Scorekeeper:
     def __init__(self, model, X, targets, weight, splits, scorer):
         self.model, self.weight, self.splits, self.scorer = model, weight, splits, scorer
         self.Y, self.unit = targets.Y, targets.unit
-        self.fitter = model._link_fitter()
+        self.fitter, self.final_fitter = model._link_fitter(), model._final_link_fitter()
         self.last_factor = 0.0
+        self.times_held_out = np.zeros(len(self.Y))
+        for _, test in splits:
+            self.times_held_out[test] += 1
         # scikit-learn's scorers check their input anew each time; these few give the same numbers at once.
         quick = QUICK_SCORES.get(model.scoring) if isinstance(model.scoring, str) else None
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
@@ -162,18 +177,18 @@ class Scorekeeper:
         if self.quick is None:
             self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
 
-    def pooled(self, indices):
+    def pooled(self, folds):
         """Return the held-out index of every row, the mean over folds where there are several."""
-        total, count = np.zeros(self.Y.shape), np.zeros(len(self.Y))
-        for (_, test), index in zip(self.splits, indices, strict=True):
-            np.add.at(total, test, index)
-            np.add.at(count, test, 1)
+        total = np.zeros(self.Y.shape)
+        for (_, test), fold in zip(self.splits, folds, strict=True):
+            total[test] += fold.index
         with np.errstate(invalid="ignore", divide="ignore"):
-            return total / count[:, None]
+            return total / self.times_held_out[:, None]
 
-    def score(self, indices):
+    def score(self, folds):
         """Return the score of each fold."""
-        pooled = self.pooled(indices)
+        pooled = self.pooled(folds)
+        indices = [fold.index for fold in folds]
         if self.quick is not None:
             return self._score_quickly(self.quick, pooled, indices)
         links, factors = zip(*(self._fit_link(pooled[:, k], k) for k in range(self.Y.shape[1])), strict=True)
@@ -202,7 +217,7 @@ class Scorekeeper:
             return link.shift(link.offset), 1.0
         factor = length_for_link(held_out, y, self.fitter, weight, precision=0.05, guess=self.last_factor)
         self.last_factor = factor
-        return self.fitter.fit(factor * held_out, y, weight)[0], factor
+        return self.final_fitter.fit(factor * held_out, y, weight)[0], factor
 
     def _frozen(self, links, index):
         """Return a model whose index is known already, for scorers that ask it to predict."""

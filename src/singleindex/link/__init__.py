@@ -1,12 +1,13 @@
 """How an index becomes a prediction: learned and fixed links, and the optimality certificate."""
 
 from .curve import MonotoneCurve
-from .fitters import FIXED_LINKS, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
+from .fitters import FIXED_LINKS, CautiousLpav, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
 from .lpav import lipschitz_isotonic_regression, lpav_certificate
 from .outputs import PerOutput, SharedLink
 
 __all__ = [
     "FIXED_LINKS",
+    "CautiousLpav",
     "FixedLink",
     "LinkFitter",
     "Lpav",

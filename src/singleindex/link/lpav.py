@@ -134,7 +134,7 @@ def lpav_certificate(
     if not increasing:
         y, z, low, high = -y, -z, -high, -low
     order = np.argsort(x, kind="stable")
-    knots, means, weights = _merge(x, y, weight, order)
+    knots, means, weights = merge_points(x, y, weight, order)
     values, uneven = _values_at(knots, x[order], z[order], weight if weight is None else weight[order])
     if tol is None:
         # Rounding gathers along a run of linked points.
@@ -191,7 +191,22 @@ def fit_lpav(
     """
     order = np.empty(len(x), dtype=np.intp)
     sort_order(x, order)
-    knots, means, weights = _merge(x, y, weight, order)
+    knots, means, weights = merge_points(x, y, weight, order)
+    values = solve_merged(knots, means, weights, lipschitz, y_min, y_max)
+    fitted = np.empty(len(x))
+    spread_ties(x, order, knots, values, fitted)
+    return knots, values, fitted
+
+
+def solve_merged(
+    knots: FloatArray,
+    means: FloatArray,
+    weights: FloatArray,
+    lipschitz: float,
+    y_min: float = -np.inf,
+    y_max: float = np.inf,
+) -> FloatArray:
+    """Return the solution at distinct, increasing knots of positive weight."""
     scale, weights = _safe_scales(means, weights)
     if scale != 1:
         means = means * scale
@@ -202,14 +217,13 @@ def fit_lpav(
         solve_lpav(knots, means, weights, lipschitz * scale, y_min * scale, y_max * scale, values)
     if scale != 1:
         values /= scale
-    fitted = np.empty(len(x))
-    spread_ties(x, order, knots, values, fitted)
-    return knots, values, fitted
+    return values
 
 
-def _merge(
+def merge_points(
     x: FloatArray, y: FloatArray, weight: FloatArray | None, order: NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the distinct x of positive weight in rising order, with the mean of y and the weight at each."""
     knots, means, weights = np.empty(len(x)), np.empty(len(x)), np.empty(len(x))
     n = merge_ties(x, y, weight, order, knots, means, weights)
     if n == len(x):

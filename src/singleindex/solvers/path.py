@@ -27,13 +27,15 @@ def solve_path(
     levels: Sequence[Level],
     *,
     structure: Any,
+    max_iter: int,
     on_iteration: Callable[[int, Iterate], bool | None] | None = None,
     **settings: Any,
 ) -> Iterator[SolverResult]:
     """Solve at each level, in the given order, and yield the results.
 
-    The start of a level is the solution of the level before, projected. `on_iteration` is called with the
-    number of the level and the iterate; other settings are those of :func:`solve_csi`.
+    The start of a level is the solution of the level before, projected. The first level, which starts cold,
+    has twice `max_iter` iterations. `on_iteration` is called with the number of the level and the iterate;
+    other settings are those of :func:`solve_csi`.
     """
     structure = for_one_fit(structure)
     start: FloatArray | None = None
@@ -41,11 +43,16 @@ def solve_path(
         told = None if on_iteration is None else _at_level(on_iteration, number)
         result = solve_csi(
             design, y, structure, n_atoms=level.n_atoms, penalty=level.penalty, start=start,
-            on_iteration=told, **settings,
+            max_iter=iterations_at(number, max_iter), on_iteration=told, **settings,
         )  # fmt: skip
         yield result
         if number + 1 < len(levels) and result.coef.any():
             start = structure.project(result.coef, levels[number + 1].n_atoms)
+
+
+def iterations_at(number: int, max_iter: int) -> int:
+    """Return how many iterations the level of this number has."""
+    return 2 * max_iter if number == 0 else max_iter
 
 
 def _at_level(
@@ -60,7 +67,13 @@ def hard_levels(n_available: int) -> list[Level]:
     From the largest to the smallest, as a warm path goes best.
     """
     fractions = {max(1, round(n_available / 2**k)) for k in range(11)}
-    small = {k for k in (1, 2, 3, 5, 7, 10, 14, 20, 28, 40) if k <= n_available}
+    small = {k for k in (1, 2, 3, 5, 7, 10) if k <= n_available}
+    # Between ten and fifty a count nearby will do.
+    small |= {
+        k
+        for k in (14, 20, 28, 40)
+        if k <= n_available and all(max(k, f) > 1.3 * min(k, f) for f in fractions)
+    }
     return [Level(n_atoms=k) for k in sorted(fractions | small, reverse=True)]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.optimize import brentq
 
 from ..link import Lpav
+from ..link.lpav import merge_points, solve_merged
 from .result import FloatArray
 
 # Rows per coefficient from which the training rows may settle the scale alone.
@@ -35,21 +38,21 @@ def fit_scale(
     """
     if not np.isfinite(fitter.lipschitz) or n_coefficients == 0:
         return 1.0
-    order = np.argsort(index, kind="stable")
-    index, y = index[order], y[order]
-    weight = None if sample_weight is None else sample_weight[order]
-    total = float(len(y) if weight is None else weight.sum())
-    centred = index - np.average(index, weights=weight)
-    pull = centred if weight is None else centred * weight
-    size = np.sqrt(
-        (pull @ centred) * np.average((y - np.average(y, weights=weight)) ** 2, weights=weight) * total
-    )
+    index, y = np.ascontiguousarray(index), np.ascontiguousarray(y)
+    # Sorted once: a longer index is a steeper link.
+    knots, means, weights = merge_points(index, y, sample_weight, np.argsort(index, kind="stable"))
+    total = float(weights.sum())
+    centred = knots - weights @ knots / total
+    pull = weights * centred
+    spread = np.average((y - weights @ means / total) ** 2, weights=sample_weight)
+    size = np.sqrt((pull @ centred) * spread * total)
     if not size > 0:
         return 1.0
 
+    @cache  # brentq asks for the ends of its bracket once more
     def correlation(log_factor: float) -> float:
-        _, fitted = fitter.fit(np.exp(log_factor) * index, y, weight)
-        return float(pull @ (fitted - y) / size) + _NONE
+        fitted = solve_merged(knots, means, weights, fitter.lipschitz * np.exp(log_factor))
+        return float(pull @ (fitted - means) / size) + _NONE
 
     low, high = 0.0, np.log(2.0)
     if guess > 1.2 and correlation(np.log(guess / 1.2)) < 0:
