@@ -4,6 +4,7 @@ from .base import Design
 from .dense import DenseDesign
 from .entries import EntriesDesign
 from .expanded import ExpandedDesign
+from .mapped import MappedDesign
 from .scaled import ScaledDesign, as_design, column_scale
 from .sparse import SparseDesign
 
@@ -12,6 +13,7 @@ __all__ = [
     "Design",
     "EntriesDesign",
     "ExpandedDesign",
+    "MappedDesign",
     "ScaledDesign",
     "SparseDesign",
     "as_design",

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..design import ExpandedDesign, ScaledDesign, as_design, column_scale
+from ..design import ExpandedDesign, MappedDesign, ScaledDesign, as_design, column_scale
 from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, SharedLink
 from ..solvers import fit_scale, solve_csi
 from ..structures import EachOutput, SoftStructure, Sparse
@@ -161,6 +161,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         """Return the prepared design with scaled columns, and the structure that goes with it."""
         design, variance = prepared
         design = ScaledDesign(design, self._column_factors(variance, structure, power))
+        if hasattr(structure, "coordinates"):
+            return MappedDesign(design, structure), structure.coordinates()
         if not getattr(structure, "overlapping", False):
             return design, structure
         columns, structure = structure.latent(design.shape[1])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,12 +13,12 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from ..design.entries import entries_of_product
-from ..link import FIXED_LINKS, FixedLink, Lpav, MonotoneCurve
+from ..link import FIXED_LINKS, FixedLink, Lpav
 from ..solvers.alternate import Ridge
 from ..solvers.completion import CompletionProblem, solve_completion
 from ..structures import GraphSmoother
 from .checks import check_count, check_number, check_slope
-from .held_out_link import HeldOut, fit_held_out_link, link_folds
+from .held_out_link import held_out_ratings, index_at, length_in_y, link_folds, with_held_out_link
 from .progress import all_or_nothing
 from .ratings import as_positions, check_range, find_labels, frame_columns, is_frame, read_ratings
 
@@ -25,7 +26,7 @@ EFFECTS = {"both": (True, True), "rows": (True, False), "columns": (False, True)
 
 
 class SingleIndexCompleter(BaseEstimator):
-    r"""Completes a matrix of ratings: :math:`E[y_{ij}] = g(b_i + c_j + p_i \cdot q_j)`, g monotone and learned.
+    r"""Matrix completion: :math:`E[y_{ij}] = g(b_i + c_j + p_i \cdot q_j)`, g monotone and learned.
 
     Row effects b and column effects c carry what users and items are like on the whole, the factors p and q
     what they have in common. Graphs among the rows or the columns make neighbours alike in both.
@@ -37,10 +38,10 @@ class SingleIndexCompleter(BaseEstimator):
     penalty : float, default=0.5
         Weight of the product's atomic norm (the nuclear norm, smooth over the graphs, see
         :class:`singleindex.structures.GraphLowRank`), as a share of the least weight at which it vanishes.
-    alpha : float or pair of floats, default=5.0
+    alpha : float or pair of floats, default=3.0
         Ridge of the effects, of rows and of columns, in numbers of ratings: an effect is as if so many
         ratings at the mean had been given as well.
-    graph_strength : float or pair of floats, default=10.0
+    graph_strength : float or pair of floats, default=3.0
         How much links count, of rows and of columns: the ridges act through I + graph_strength · L, L the
         normalised Laplacian. 0 is no graph.
     effects : {"both", "rows", "columns", None}, default="both"
@@ -85,8 +86,8 @@ class SingleIndexCompleter(BaseEstimator):
     -----
     **Rows and columns without a training rating.** Effects and factors of such a row are what the penalties
     make of its neighbours in the graph: `predict` goes through the graph. Without neighbours they are zero:
-    the prediction is then that of an average row for this column, and the other way round. With neither, it is
-    the link at zero, about the mean of y. Labels that `fit` has not seen are treated as rows or columns
+    the prediction is then that of an average row for this column, and the other way round. With neither, it
+    is the link at zero, about the mean of y. Labels that `fit` has not seen are treated as rows or columns
     without ratings and neighbours; numbers beyond `shape_` are an error.
 
     **Duplicates.** A pair that is given more than once is so many ratings of the same entry.
@@ -115,7 +116,7 @@ class SingleIndexCompleter(BaseEstimator):
     """
 
     def __init__(
-        self, n_atoms=10, *, penalty=0.5, alpha=5.0, graph_strength=10.0, effects="both", lipschitz=1.0,
+        self, n_atoms=10, *, penalty=0.5, alpha=3.0, graph_strength=3.0, effects="both", lipschitz=1.0,
         link="learned", link_cv=None, max_iter=20, tol=1e-2, random_state=0, verbose=0,
     ):  # fmt: skip
         self.n_atoms = n_atoms
@@ -332,7 +333,7 @@ class Settings:
     penalty: float
     ridge: Ridge
     strengths: tuple
-    fitter: object
+    fitter: Any
     max_iter: int
     tol: float
 
@@ -386,40 +387,3 @@ def splits_of(cv, ratings, random_state):
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         cv = KFold(int(cv), shuffle=True, random_state=random_state)
     return check_cv(cv).split(ratings.y)
-
-
-# ---------------------------------------------------------------- the final link
-
-
-def index_at(parts, design):
-    return design.index(parts.left, parts.right)
-
-
-def length_in_y(index, start_index, slope):
-    """Return the factor at which an index is as long as that of least squares, in the units of y.
-
-    The scale of an index is determined with its link only. Least squares has the one at which the link is the
-    identity, its ridges taken into account.
-    """
-    start, index = start_index - start_index.mean(), index - index.mean()
-    spread = float(index @ index)
-    along = float(start @ index) / spread if spread > 0 else 1.0
-    return slope * (along if along > 0 else 1.0)
-
-
-def held_out_ratings(ratings, index, at, folds):
-    """Return the held-out index of the ratings at these positions with what a link needs to know of them."""
-    weight = ratings.design.weight
-    return HeldOut(index, ratings.y[at], None if weight is None else weight[at], folds[at])
-
-
-def with_held_out_link(result, held_out, fitter):
-    """Return the result and the link fitted to held-out ratings, both at the largest slope allowed."""
-    link = fit_held_out_link(held_out, fitter).link
-    length = length_in_y(result.index, result.start_index, fitter.slope)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steepest = np.max(np.diff(link.y) / np.diff(link.x), initial=0.0)
-    stretch = steepest / fitter.lipschitz if steepest > 0 and np.isfinite(fitter.lipschitz) else 1.0
-    scale = stretch * length
-    result = replace(result, parts=result.parts.scaled(scale), index=scale * result.index)
-    return result, MonotoneCurve(stretch * link.x, link.y)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,16 +19,21 @@ from .completer import (
     Settings,
     SingleIndexCompleter,
     check_rank,
-    held_out_ratings,
-    index_at,
     is_effects,
-    length_in_y,
     ridge_of,
     smoothers_of,
     splits_of,
+)
+from .held_out_link import (
+    HeldOut,
+    fit_held_out_link,
+    held_out_ratings,
+    index_at,
+    length_in_y,
+    line_through,
+    link_folds,
     with_held_out_link,
 )
-from .held_out_link import HeldOut, fit_held_out_link, link_folds
 
 
 @dataclass(frozen=True)
@@ -71,8 +78,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     graph_strengths : sequence of float, default=(0.0, 3.0, 10.0, 30.0, 100.0)
         Strengths of the graphs to try, for rows and columns apart; only 0 where there is no graph.
     cv : int, splitter or iterable, default=5
-        How to split the ratings. An integer is a number of folds, drawn by `random_state`; a validation part of
-        one's own goes in as a list of one pair of index arrays, training and validation.
+        How to split the ratings. An integer is a number of folds, drawn by `random_state`; a validation part
+        of one's own goes in as a list of one pair of index arrays, training and validation.
     effects, lipschitz, link, tol, random_state
         As in :class:`SingleIndexCompleter`.
     link_cv : bool, default=True
@@ -98,15 +105,17 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
 
     Notes
     -----
-    The search goes by coordinates, not over the whole grid: ridge and strength of the rows, of the columns, rank and
-    penalty, then strengths and ridges once more beside the factors. Each step keeps the best so far.
+    The search goes by coordinates, not over the whole grid: the ridges, ridge and strength of the rows, of
+    the columns, rank and penalty, then ridges and strengths once more beside the factors. Each step keeps the
+    best so far. With a learned link all of this is done for least squares first; then each setting is tried
+    again around the choice with a link, and taken only where it is better by more than a standard error.
 
     Examples
     --------
     >>> from singleindex import SingleIndexCompleterCV
     >>> from singleindex.datasets import make_completion
     >>> data = make_completion(100, 80, 2000, n_atoms=1, link="tanh", random_state=0)
-    >>> model = SingleIndexCompleterCV(n_atoms=[2], penalties=[0.5, 0.1], alphas=[3.0], max_iter=3)
+    >>> model = SingleIndexCompleterCV([2], penalties=[0.5], alphas=[3.0], graph_strengths=[3.0])
     >>> model = model.fit(data.pairs, data.y, data.row_graph, data.col_graph)
     >>> sorted(model.best_params_)[:3]
     ['alpha_cols', 'alpha_rows', 'iteration']
@@ -149,16 +158,19 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
         return grid
 
     def _learn(self, ratings, grid):
-        search = Search(self, ratings, self._link_fitter())
-        self._search(search, grid, ratings)
+        fitter = self._link_fitter()
+        search = Search(self, ratings, fitter, with_curve=False)
+        self._search_all(search, grid, ratings)
+        if fitter.is_learned:
+            search = search.with_curves()
+            self._search_again(search, grid, ratings)
         best, iteration = search.best
         result = search.refit(best, iteration)
         self._tell(search)
-        self._best_settings = best.settings(self, search.fitter)
-        if not (self.link_cv and search.fitter.is_learned):
+        self._best_settings = best.settings(self, fitter)
+        if not (self.link_cv and fitter.is_learned):
             return result, result.link
-        held_out = search.stacked(search.held_out(best, iteration))
-        return with_held_out_link(result, held_out, search.fitter)
+        return with_held_out_link(result, search.stacked(search.held_out(best, iteration)), fitter)
 
     def _set_fitted(self, ratings, labels, result, link, settings):
         super()._set_fitted(ratings, labels, result, link, self._best_settings)
@@ -166,37 +178,45 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
 
     # ------------------------------------------------------------ the search
 
-    def _search(self, search, grid, ratings):
+    def _search_all(self, search, grid, ratings):
         """Try groups of candidates, one group of settings after the other, from the best so far."""
-        strengths = [grid["strength"] if graph is not None else [0.0] for graph in ratings.graphs]
-        alphas = [grid["alpha"] if there else [grid["alpha"][0]] for there in EFFECTS[self.effects]]
-        sides = [
-            {f"alpha_{name}": alphas[axis], f"strength_{name}": strengths[axis]}
-            for axis, name in enumerate(("rows", "cols"))
-        ]
-        ranks = [k for k in grid["n_atoms"] if k > 0]
-        atoms = {"n_atoms": ranks, "penalty": sorted(grid["penalty"], reverse=True)}
-        middle = [values[len(values) // 2] for values in (*alphas, *strengths)]
-        candidate = Candidate(*middle, n_atoms=0, penalty=1.0)
-        if self.effects is None and ranks:
+        sides, atoms = self._groups(grid, ratings)
+        first = {name: values[len(values) // 2] for group in sides for name, values in group.items()}
+        candidate = Candidate(**first, n_atoms=0, penalty=1.0)
+        if self.effects is None and atoms["n_atoms"]:
             candidate = replace(
-                candidate, n_atoms=ranks[-1], penalty=atoms["penalty"][len(atoms["penalty"]) // 2]
+                candidate, n_atoms=atoms["n_atoms"][-1], penalty=atoms["penalty"][len(atoms["penalty"]) // 2]
             )
         search.try_all([candidate])
-        if self.effects is not None:
-            for group in (*sides, *sides):
+        alphas = {name: group[name] for group in sides for name in group if name.startswith("alpha")}
+        for group in (alphas, *sides, alphas):
+            search.try_all(search.around(group))
+        if atoms["n_atoms"]:
+            for group in (atoms, *sides, atoms):
                 search.try_all(search.around(group))
-        if ranks:
-            search.try_all(search.around(atoms))
-            for group in (*sides, atoms):
-                search.try_all(search.around(group))
+
+    def _search_again(self, search, grid, ratings):
+        """Try the neighbourhood of the least-squares choice, each with a learned link."""
+        sides, atoms = self._groups(grid, ratings)
+        for group in (atoms, *sides) if atoms["n_atoms"] else sides:
+            search.try_all(search.around(group))
+
+    def _groups(self, grid, ratings):
+        """Return the settings that are searched together: those of rows, of columns, and of the atoms."""
+        sides = []
+        for axis, name in enumerate(("rows", "cols")):
+            alphas = grid["alpha"] if EFFECTS[self.effects][axis] else grid["alpha"][:1]
+            strengths = [0.0] if ratings.graphs[axis] is None else grid["strength"]
+            sides.append({f"alpha_{name}": alphas, f"strength_{name}": strengths})
+        ranks = [k for k in grid["n_atoms"] if k > 0]
+        return sides, {"n_atoms": ranks, "penalty": sorted(grid["penalty"], reverse=True)}
 
     def _tell(self, search):
         rows = search.rows
         best, iteration = search.best
         self.best_params_ = {name: getattr(best, name) for name in NAMES} | {"iteration": iteration + 1}
-        self.best_score_ = max(row["mean_test_score"] for row in rows)
-        names = (*NAMES, "iteration", "mean_test_score", "std_test_score")
+        self.best_score_ = search.best_row["mean_test_score"]
+        names = (*NAMES, "iteration", "link_trust", "mean_test_score", "std_test_score")
         results = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
         for k in range(len(rows[0]["scores"])):
             results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows])
@@ -205,10 +225,16 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
 
 
 class Search:
-    """Fits candidates on every split and scores each iterate on the ratings left out."""
+    """Fits candidates on every split and scores each iterate on the ratings left out.
 
-    def __init__(self, model, ratings, fitter):
-        self.model, self.ratings, self.fitter = model, ratings, fitter
+    For a learned link there are two rounds. The first is least squares, scored as such. In the second each
+    iterate is scored with a curve, and takes over from the best so far only where it is better by more than a
+    standard error of the difference: a curve makes up for much, so that quite different settings score
+    about alike, and chance would choose among them.
+    """
+
+    def __init__(self, model, ratings, fitter, with_curve):
+        self.model, self.ratings, self.fitter, self.with_curve = model, ratings, fitter, with_curve
         self.smoothers = smoothers_of(ratings)
         for smoother in self.smoothers:
             smoother.prepare()
@@ -217,11 +243,23 @@ class Search:
             raise ValueError("cv gives no split of the ratings; use an integer of at least 2, or a splitter.")
         self.link_fold = link_folds(len(ratings.y))
         self.indices, self.rows = {}, []
-        self.best_row = None
+        self.best_row: Any = None
+
+    def with_curves(self):
+        """Return the second round, at the best candidate of this one."""
+        second = copy.copy(self)
+        second.with_curve, second.indices, second.best_row = True, {}, None
+        second.try_all([self.best[0]])
+        return second
 
     @property
     def best(self):
         return self.best_row["candidate"], self.best_row["iteration"] - 1
+
+    @property
+    def max_iter(self):
+        # Least squares is the start of a fit with a learned link, and needs no iteration after it.
+        return 1 if self.fitter.is_learned and not self.with_curve else self.model.max_iter
 
     def around(self, group):
         """Return the best candidate with all combinations of the values in `group`."""
@@ -235,7 +273,9 @@ class Search:
         if not new:
             return
         tried = Parallel(n_jobs=self.model.n_jobs)(
-            delayed(trace_split)(self.model, self.ratings, self.smoothers, self.fitter, new, split)
+            delayed(trace_split)(
+                self.model, self.ratings, self.smoothers, self.fitter, self.max_iter, new, split
+            )
             for split in self.splits
         )
         for number, candidate in enumerate(new):
@@ -251,14 +291,35 @@ class Search:
 
     def _score(self, candidate):
         for iteration in range(max(map(len, self.indices[candidate]))):
-            scores = self._scores(self.held_out(candidate, iteration))
+            error, weight, trust = self._errors(self.held_out(candidate, iteration))
+            starts = np.concatenate([[0], np.cumsum([len(test) for _, test in self.splits])[:-1]])
+            scores = -np.add.reduceat(weight * error, starts) / np.add.reduceat(weight, starts)
             row = {name: getattr(candidate, name) for name in NAMES} | {
-                "candidate": candidate, "iteration": iteration + 1, "scores": scores,
+                "candidate": candidate, "iteration": iteration + 1, "scores": scores, "link_trust": trust,
                 "mean_test_score": float(np.mean(scores)), "std_test_score": float(np.std(scores)),
             }  # fmt: skip
             self.rows.append(row)
-            if self.best_row is None or row["mean_test_score"] > self.best_row["mean_test_score"]:
-                self.best_row = row
+            if self.best_row is None or self._takes_over(error, weight):
+                self.best_row, self.best_error = row, error
+
+    def _takes_over(self, error, weight):
+        gain = self.best_error - error
+        mean = np.average(gain, weights=weight)
+        if not self.with_curve:
+            return mean > 0
+        return mean > np.sqrt(np.average((gain - mean) ** 2, weights=weight) / weight.sum())
+
+    def _errors(self, indices):
+        """Return the squared error of every held-out rating, its weight, and how far a curve is trusted."""
+        held_out = self.stacked(indices)
+        predicted, trust = held_out.index, 0.0
+        if self.with_curve:
+            link = fit_held_out_link(held_out, self.fitter)
+            predicted, trust = link.predicted, link.trust
+        elif self.fitter.is_learned:
+            predicted = line_through(held_out)
+        weight = np.ones(len(predicted)) if held_out.weight is None else held_out.weight
+        return (predicted - held_out.y) ** 2, weight, trust
 
     def held_out(self, candidate, iteration):
         """Return the held-out index of each split; where a fit ended earlier, that of its last iterate."""
@@ -269,20 +330,9 @@ class Search:
         at = np.concatenate([test for _, test in self.splits])
         return held_out_ratings(self.ratings, np.concatenate(indices), at, self.link_fold)
 
-    def _scores(self, indices):
-        """Return minus the mean squared error of each split."""
-        held_out = self.stacked(indices)
-        predicted = held_out.index
-        if self.fitter.is_learned:
-            predicted = fit_held_out_link(held_out, self.fitter).predicted
-        error = (predicted - held_out.y) ** 2
-        weight = np.ones(len(error)) if held_out.weight is None else held_out.weight
-        starts = np.concatenate([[0], np.cumsum([len(test) for _, test in self.splits])[:-1]])
-        return (-np.add.reduceat(weight * error, starts) / np.add.reduceat(weight, starts)).tolist()
-
     def refit(self, candidate, iteration):
         """Return the chosen iterate, learned from all ratings."""
-        steps = []
+        steps: list = []
         settings = replace(candidate.settings(self.model, self.fitter), max_iter=iteration + 1)
         result = settings.solve(self.ratings, self.smoothers, steps.append)
         chosen = steps[-1]
@@ -292,7 +342,7 @@ class Search:
         )  # fmt: skip
 
 
-def trace_split(model, ratings, smoothers, fitter, candidates, split):
+def trace_split(model, ratings, smoothers, fitter, max_iter, candidates, split):
     """Return for each candidate the held-out index of every iterate; for a known link, what it predicts."""
     train, test = split
     problem = CompletionProblem(ratings.part(train).design, ratings.y[train], *smoothers)
@@ -301,7 +351,7 @@ def trace_split(model, ratings, smoothers, fitter, candidates, split):
     starts: dict = {}
     traced = []
     for candidate in candidates:
-        settings = candidate.settings(model, fitter)
+        settings = replace(candidate.settings(model, fitter), max_iter=max_iter)
         if candidate.start_key not in starts:
             here = problem.with_strengths(settings.strengths)
             starts = {candidate.start_key: (here, prepare_start(here, fitter.slope, settings.ridge, n_atoms))}

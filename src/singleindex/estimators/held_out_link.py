@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,16 +41,22 @@ def link_folds(n_ratings) -> np.ndarray:
     return np.random.default_rng(0).permutation(n_ratings) % _PARTS
 
 
+def line_through(held_out: HeldOut) -> np.ndarray:
+    """Return the index plus a constant: what least squares predicts."""
+    shift = np.average(held_out.y - held_out.index, weights=held_out.weight)
+    return held_out.index + shift
+
+
 def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
     """Return a link for the index, from held-out ratings.
 
-    The index is that of least squares, or has its units, so that index + constant is a fair guess of y before a
-    link is learned. The link lies between this line and the Lipschitz isotonic regression of y on the index,
-    as far from the line as pays on parts that the regression was not fitted to: with few ratings, or an
-    almost straight truth, a free curve would cost more than it gains.
+    The index is that of least squares, or has its units, so that index + constant is a fair guess of y
+    before a link is learned. The link lies between this line and the Lipschitz isotonic regression of y on
+    the index, as far from the line as pays on parts that the regression was not fitted to: with few ratings,
+    or an almost straight truth, a free curve would cost more than it gains.
     """
     index, y, weight, fold = held_out.index, held_out.y, held_out.weight, held_out.fold
-    line = index + (np.average(y, weights=weight) - np.average(index, weights=weight))
+    line = line_through(held_out)
     cap = slope_cap(index, y, weight, fitter)
     knots = MonotoneCurve(*fit_lpav(index, y, weight, cap)[:2]).knots_
     apart = line.copy()
@@ -81,7 +87,7 @@ def slope_cap(index, y, weight, fitter) -> float:
 
 
 def trust_in_curve(gain, residual, weight) -> float:
-    """Return the weight, from 0 to 1, of the curve's departure from the line, by its success on held-out folds."""
+    """Return how much of the curve's departure from the line to keep, by its success on held-out parts."""
     weight = np.ones(len(gain)) if weight is None else weight
     noise = float(np.average(residual**2, weights=weight))
     if not noise > 0:
@@ -89,3 +95,40 @@ def trust_in_curve(gain, residual, weight) -> float:
     precision = float(weight @ gain**2) / noise
     found = float(weight @ (gain * residual)) / noise
     return float(np.clip((found + _PRIOR_WEIGHT / _PRIOR_SD**2) / (precision + 1 / _PRIOR_SD**2), 0, 1))
+
+
+# ---------------------------------------------------------------- in a completer
+
+
+def index_at(parts, design):
+    return design.index(parts.left, parts.right)
+
+
+def length_in_y(index, start_index, slope):
+    """Return the factor at which an index is as long as that of least squares, in the units of y.
+
+    The scale of an index is determined with its link only. Least squares has the one at which the link is the
+    identity, its ridges taken into account.
+    """
+    start, index = start_index - start_index.mean(), index - index.mean()
+    spread = float(index @ index)
+    along = float(start @ index) / spread if spread > 0 else 1.0
+    return slope * (along if along > 0 else 1.0)
+
+
+def held_out_ratings(ratings, index, at, folds):
+    """Return the held-out index of the ratings at these positions with what a link needs to know of them."""
+    weight = ratings.design.weight
+    return HeldOut(index, ratings.y[at], None if weight is None else weight[at], folds[at])
+
+
+def with_held_out_link(result, held_out, fitter):
+    """Return the result and the link fitted to held-out ratings, both at the largest slope allowed."""
+    link = fit_held_out_link(held_out, fitter).link
+    length = length_in_y(result.index, result.start_index, fitter.slope)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steepest = np.max(np.diff(link.y) / np.diff(link.x), initial=0.0)
+    stretch = steepest / fitter.lipschitz if steepest > 0 and np.isfinite(fitter.lipschitz) else 1.0
+    scale = stretch * length
+    result = replace(result, parts=result.parts.scaled(scale), index=scale * result.index)
+    return result, MonotoneCurve(stretch * link.x, link.y)

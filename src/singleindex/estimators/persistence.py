@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from .. import link as links
@@ -380,6 +381,21 @@ def _decode_cells(spec: dict[str, Any], loading: _Loading) -> np.ndarray:
     return array.reshape(spec["shape"])
 
 
+def _encode_sparse(matrix: Any, saving: _Saving) -> dict[str, Any]:
+    rows = matrix.tocsr()
+    parts = {name: saving.encode(getattr(rows, name)) for name in ("data", "indices", "indptr")}
+    return {"shape": list(rows.shape), "array": isinstance(matrix, sparse.sparray), **parts}
+
+
+def _decode_sparse(spec: dict[str, Any], loading: _Loading) -> Any:
+    parts = tuple(loading.decode(spec[name]) for name in ("data", "indices", "indptr"))
+    make = sparse.csr_array if spec["array"] else sparse.csr_matrix
+    matrix = make(parts, shape=tuple(spec["shape"]))
+    # Products with it do not look whether its numbers lead out of it.
+    matrix.check_format(full_check=True)
+    return matrix
+
+
 def _classes() -> dict[str, type]:
     """Return the classes a file may name; nothing in it leads to any other."""
     from .. import estimators  # still being imported when this module is
@@ -486,6 +502,11 @@ _CODECS: dict[str, _Codec] = {
         lambda v: type(v) is np.ndarray and v.dtype == object,
         lambda v, saving: {"shape": list(v.shape), "items": saving.encode(v.ravel().tolist())},
         _decode_cells,
+    ),
+    "sparse matrix": _Codec(
+        sparse.issparse,
+        _encode_sparse,
+        _decode_sparse,
     ),
     "instance": _Codec(
         lambda v: _classes().get(type(v).__name__) is type(v),

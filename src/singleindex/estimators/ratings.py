@@ -180,8 +180,11 @@ def _read_labels(pairs, graphs):
         unique_labels(column, *(side_links or [])[:2])
         for column, side_links in zip(columns, links, strict=True)
     )
-    positions = np.column_stack([find_labels(l, c) for l, c in zip(labels, columns, strict=True)])
-    matrices = [None if k is None else _matrix_of_links(l, k) for l, k in zip(labels, links, strict=True)]
+    positions = np.column_stack([find_labels(*side) for side in zip(labels, columns, strict=True)])
+    matrices = [
+        None if given is None else _matrix_of_links(known, given)
+        for known, given in zip(labels, links, strict=True)
+    ]
     return positions, matrices, labels
 
 

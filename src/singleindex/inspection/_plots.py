@@ -42,9 +42,9 @@ def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
     Parameters
     ----------
     model : fitted estimator
-        A single-index regressor or classifier.
+        A single-index regressor, classifier or completer.
     X : array, sparse matrix or data frame of shape (n_samples, n_features), default=None
-        Adds the distribution of the index.
+        Adds the distribution of the index. For a completer, pairs as in its `predict`.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
         With X, adds the points, and the means of y in bins of the index.
     output : int or class label, default=None
@@ -270,6 +270,9 @@ def _label_link_axes(ax, model, outputs: list[_Output]) -> None:
         name = outputs[0].name if len(outputs) == 1 else "the class"
         ax.set_ylabel(f"probability of {name}")
         ax.set_yticks(np.linspace(0, 1, 6))
+    elif hasattr(model, "row_effects_"):
+        ax.set_xlabel("index: effects of row and column, and their factors")
+        ax.set_ylabel("prediction, in units of y")
     else:
         ax.set_xlabel(r"index $w \cdot x$")
         ax.set_ylabel(r"prediction $g(w \cdot x)$, in units of y")

@@ -217,16 +217,18 @@ def solve_completion(
 ) -> CompletionResult:
     r"""Learn effects, factors and link of a matrix of which entries are known.
 
-    The index of entry (i, j) is :math:`b_i + c_j + p_i \cdot q_j`. Least squares comes first: it is the start,
-    and for the identity link the answer. Then every iteration fits the link g to the index and improves
+    The index of entry (i, j) is :math:`b_i + c_j + p_i \cdot q_j`. Least squares comes first: it is the
+    start, and for the identity link the answer. Then every iteration fits the link g to the index and
+    improves
 
     .. math:: \tfrac L2 \sum (t - b_i - c_j - p_i \cdot q_j)^2 + \tfrac{\alpha_1}{2} b^\top A b
-        + \tfrac{\alpha_2}{2} c^\top B c + \tfrac{\lambda}{2} (\operatorname{tr} P^\top A P + \operatorname{tr} Q^\top B Q)
+        + \tfrac{\alpha_2}{2} c^\top B c
+        + \tfrac{\lambda}{2} (\operatorname{tr} P^\top A P + \operatorname{tr} Q^\top B Q)
 
-    with :math:`t = \text{index} - (g(\text{index}) - y)/L`, the quadratic that bounds the calibrated loss of CSI
-    from above: first over b and P, then over c and Q. The least value of the last term over all factors of a
-    matrix is λ times its atomic norm in :class:`GraphLowRank`: the step is the proximal step of CSI, taken in
-    factors, with the curvature of every row and column in place of one step size for all.
+    with :math:`t = \text{index} - (g(\text{index}) - y)/L`, the quadratic that bounds the calibrated loss of
+    CSI from above: first over b and P, then over c and Q. The least value of the last term over all factors
+    of a matrix is λ times its atomic norm in :class:`GraphLowRank`: the step is the proximal step of CSI,
+    taken in factors, with the curvature of every row and column in place of one step size for all.
 
     Parameters
     ----------
@@ -302,7 +304,7 @@ def first_parts(problem: CompletionProblem, start: Start, ridge: Ridge, n_atoms:
 
 
 def heaviest(problem: CompletionProblem) -> float:
-    """Return a typical number of ratings that one atom has to explain: their mean number in a row or column."""
+    """Return the mean number of ratings in a row or column, whichever is larger."""
     n, m = problem.design.shape
     return max(1.0, problem.total / min(n, m))
 

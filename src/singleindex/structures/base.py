@@ -23,6 +23,9 @@ class Structure(Protocol):
     - `keeps_scaling = False`: scaling the columns of X would destroy the structure, so that all of them
       are divided by one common factor only.
 
+    - `coordinates()`, a method: the structure is that of another one after a linear map. w is then learned
+      there, in the coordinates that `from_coordinates`, a symmetric map, brings back.
+
     A structure that carries something from one projection to the next has a method `fresh()` which
     returns a copy for one fit. One that is given by feature names has `resolve(feature_names)`.
     """

@@ -61,7 +61,7 @@ class GraphSmoother:
     def prepare(self) -> None:
         """Compute what all strengths share, before copies are made."""
         if self.graph is not None and self.laplacian.nnz and self.n_nodes <= _DENSE_UP_TO:
-            self._eigen
+            _ = self._eigen
 
     def apply(self, f: FloatArray) -> FloatArray:
         """Return A f; f may have several columns."""

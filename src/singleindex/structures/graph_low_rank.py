@@ -22,8 +22,8 @@ _PRECISION = 1e-4
 class GraphLowRank:
     r"""w is a matrix of few atoms, each of rank one and smooth over graphs of the rows and the columns.
 
-    With :math:`A = I + s\,L` for the rows, L the normalised Laplacian of their graph and s the strength, and B
-    alike for the columns, the atoms are :math:`A^{-1/2} u v^\top B^{-1/2}` with u and v of length one. The
+    With :math:`A = I + s\,L` for the rows, L the normalised Laplacian of their graph and s the strength, and
+    B alike for the columns, the atoms are :math:`A^{-1/2} u v^\top B^{-1/2}` with u and v of length one. The
     atomic norm is the nuclear norm of :math:`A^{1/2} W B^{1/2}`, that of the paper's graph program for the
     regularised Laplacians.
 
@@ -151,8 +151,8 @@ class GraphLowRank:
         Returns
         -------
         row_parts, values, col_parts
-            Of shapes (n_rows, k), (k,) and (n_cols, k), k at most `n_atoms`: atom i is the product of column i
-            of both parts, and `values[i]` its inner product with the matrix. The first is the least weight
+            Of shapes (n_rows, k), (k,) and (n_cols, k), k at most `n_atoms`: atom i is the product of column
+            i of both parts, and `values[i]` its inner product with the matrix. The first is the least weight
             of the atomic norm at which no atom enters.
         """
         rows, cols = self.smoothers
