@@ -62,8 +62,9 @@ def ticket_prices(results: Results) -> list[str]:
 def epinions(results: Results) -> list[str]:
     """Say how the sizes of our cut compare with the paper's."""
     printed = paper_figures.COMPLETION["Epinions"]
-    row = (table3.EPINIONS, next(iter(table3.VARIANTS)))
-    counts = {name: results.mean(table3.NAME, *row, "null", name) for name in ("n_test", "n_links")}
+    counts = {
+        name: results.mean(table3.NAME, *table3.ROWS[0], "null", name) for name in ("n_test", "n_links")
+    }
     if None in counts.values():
         return []
     n_test, n_links = (round(counts[name].value) for name in ("n_test", "n_links"))

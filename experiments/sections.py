@@ -208,8 +208,7 @@ def paper_has(method: str) -> bool:
 
 
 def completion(results: Results) -> list[Block]:
-    order = [(dataset, variant) for dataset in table3.DATASETS for variant in table3.VARIANTS]
-    rows = results.rows(table3.NAME, order)
+    rows = results.rows(table3.NAME, table3.ROWS)
     blocks: list[Block] = [Heading("Table 3: matrix completion")]
     if not rows:
         return [*blocks, Text("Not run.")]

@@ -65,7 +65,7 @@ def prices() -> tuple[np.ndarray, np.ndarray]:
 
 
 def prices_split(variant: str, seed: int) -> Split:
-    """Return an 80-10-10 split; columns have mean 0 and variance 1 over the rows that are not for the test."""
+    """Return an 80-10-10 split; columns have mean 0 and variance 1 over the rows not for the test."""
     X, Y = prices()
     if variant == "two targets":
         Y = Y[:, :2]

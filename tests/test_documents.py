@@ -6,12 +6,18 @@ from pathlib import Path
 
 import singleindex
 from benchmarks.__main__ import REPORT, assemble
+from experiments import render
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_the_report_is_the_stored_results():
     assert REPORT.read_text() == assemble()
+
+
+def test_the_papers_results_are_the_stored_ones():
+    assert (ROOT / "experiments" / "RESULTS.md").read_text() == render.as_text()
+    assert (ROOT / "experiments" / render.PAGE_NAME).read_text() == render.as_html()
 
 
 def test_one_version_everywhere():
