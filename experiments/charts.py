@@ -117,9 +117,9 @@ def drawn_dot(axis: Axis, y: float, dot: Dot, k: int) -> str:
     x = axis(dot.value)
     fill = "none" if dot.hollow else colour
     circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.2" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
-    if not dot.error > 0 or axis.log:
+    if not dot.error > 0:
         return circle
-    ends = axis(dot.value - dot.error), axis(dot.value + dot.error)
+    ends = axis(max(dot.value - dot.error, axis.low)), axis(dot.value + dot.error)
     bar = f'<line x1="{ends[0]:.1f}" y1="{y:.1f}" x2="{ends[1]:.1f}" y2="{y:.1f}" stroke="{colour}"/>'
     return bar + circle
 
@@ -149,7 +149,7 @@ def curve_panel(
     values = np.concatenate([curve.values() for curve in curves])
     pad = 0.05 * (values.max() - values.min() or 1.0)
     last = max(len(curve.mean) + curve.first for curve in curves) - 1
-    horizontal = Axis(0, last, x0 + 48, x0 + width - 8)
+    horizontal = Axis(0, last, x0 + 48, x0 + width - 16)
     vertical = Axis(values.min() - pad, values.max() + pad, height - 26, 30)
     parts = [text(x0 + 48, 18, title)]
     for tick in vertical.ticks():

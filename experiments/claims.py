@@ -237,7 +237,7 @@ def curves_of(results: Results, dataset: str, method: str, figure: str) -> list[
 
 
 def falls_monotonically(results: Results) -> Claim:
-    said = "The distance to w* falls monotonically with the iterations."
+    said = "The distance to w⋆ falls monotonically with the iterations."
     parts, corrected = [], []
     for method in ("CSI as printed", "CSI corrected"):
         for figure in ("distance", "direction"):

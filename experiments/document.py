@@ -134,7 +134,9 @@ svg { width: 100%; height: auto; display: block }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif }
 svg .soft { fill: var(--soft) } svg .rule { stroke: var(--rule); stroke-width: 1 }
 @media (max-width: 34rem) { body { font-size: 15px } th, td { padding: .3rem .4rem }
-  svg.plot { min-width: 34rem }
+  svg.plot { min-width: 34rem } .wordy thead { display: none }
+  .wordy tr, .wordy th, .wordy td { display: block; border: 0 }
+  .wordy tr { border-bottom: 1px solid var(--rule) }
   .scroll { overflow-x: auto } }
 """
 

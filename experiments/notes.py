@@ -69,11 +69,11 @@ method has to beat.
 """
 
 FIGURE = f"""
-n = {N_SAMPLES} rows of N(0, I), w* with √d entries of N(0, 1), a logistic link, λ = {ALPHA:g}, s = 5√d,
+n = {N_SAMPLES} rows of N(0, I), w⋆ with √d entries of N(0, 1), a logistic link, λ = {ALPHA:g}, s = 5√d,
 {N_ITER} iterations. The paper names neither its three dimensions nor its step size; here d is
 {listed(DIMENSIONS)}, CSI as printed has η = 1, and corrected CSI (this library, X as it is) finds its
 own. The length of w is not identified in a single-index model, so the distance of directions, ‖w_t/‖w_t‖
-− w*/‖w*‖‖, is shown beside the raw one.
+− w⋆/‖w⋆‖‖, is shown beside the raw one.
 """
 
 COST = """

@@ -152,10 +152,12 @@ def auc_picture(results: Results, rows) -> Picture:
     for row in rows:
         means = means_of(results, table1.NAME, row, names, "auc")
         drawn[f"{row[0]}, {row[1]}"] = {
-            m: Dot(mean.value, np.nan_to_num(mean.error)) for m, mean in means.items()
+            m: Dot(1 - mean.value, np.nan_to_num(mean.error)) for m, mean in means.items()
         }
-    picture = dot_rows("Test AUC of every method on every row", drawn, names)
-    return Picture("Test AUC, with one standard error.", picture)
+    picture = dot_rows("One minus the test AUC, every method on every row", drawn, names, log=True)
+    return Picture(
+        "One minus the test AUC, with one standard error, by powers of ten: further left is better.", picture
+    )
 
 
 # ---------------------------------------------------------------- Tables 2 and 3
@@ -238,14 +240,14 @@ def completion(results: Results) -> list[Block]:
 
 def convergence(results: Results) -> list[Block]:
     sets = figure_sets(results)
-    blocks: list[Block] = [Heading("Figure: distance of the iterates from w*")]
+    blocks: list[Block] = [Heading("Figure: distance of the iterates from w⋆")]
     if not sets:
         return [*blocks, Text("Not run.")]
     blocks += [*map(Text, NOTES["figure"]), convergence_picture(results, sets)]
     return [*blocks, monotone_table(results, sets), rate_table(results, sets)]
 
 
-KINDS = (("distance", "‖w_t − w*‖"), ("direction", "distance of directions"))
+KINDS = (("distance", "‖w_t − w⋆‖"), ("direction", "distance of directions"))
 
 
 def convergence_picture(results: Results, sets) -> Picture:
@@ -265,7 +267,7 @@ def convergence_picture(results: Results, sets) -> Picture:
     return Picture(
         "Means over seeds and bands from the tenth to the ninetieth percentile, against the iteration t. "
         "Dashed: the least-squares fit of C/t + Δ, the shape of the paper's conjecture.",
-        curve_panels("Distance of the iterates from w*", panels, sets),
+        curve_panels("Distance of the iterates from w⋆", panels, sets),
     )
 
 
