@@ -199,7 +199,7 @@ def beats_group_baselines(results: Results) -> list[Claim]:
     return claims
 
 
-CSI_GROUPS = ("CSI, 5 groups", "CSI, chosen groups")
+CSI_GROUPS = ("CSI (5 groups)", "CSI (chosen groups)")
 
 
 def beats_least_squares_completion(results: Results) -> Claim:

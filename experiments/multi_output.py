@@ -178,16 +178,16 @@ def rows_used(coef: np.ndarray) -> int:
 NUMBER_METHODS: dict[str, Callable[[Split, int], Predicted]] = {
     "Logistic": logistic_numbers,
     "Linear": linear_numbers,
-    "CSI, 5 groups": few_groups_numbers,
-    "CSI, chosen groups": chosen_groups_numbers,
+    "CSI (5 groups)": few_groups_numbers,
+    "CSI (chosen groups)": chosen_groups_numbers,
     "random forest": forest_numbers,
     "null": mean_numbers,
 }
 LABEL_METHODS: dict[str, Callable[[Split, int], Predicted]] = {
     "Logistic": logistic_labels,
     "Linear": linear_labels,
-    "CSI, 5 groups": few_groups_labels,
-    "CSI, chosen groups": chosen_groups_labels,
+    "CSI (5 groups)": few_groups_labels,
+    "CSI (chosen groups)": chosen_groups_labels,
     "random forest": forest_labels,
     "null": majority_labels,
 }

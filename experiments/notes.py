@@ -16,7 +16,7 @@ TABLE1 = f"""
 the best AUC on the validation part are fitted once more to training and validation part, and the test
 part is looked at once. (The paper does not say whether it fitted again.) **CSI** is the search of this
 library, `SingleIndexClassifierCV`, which chooses by AUC in {N_FOLDS} folds of these same two parts and
-averages the folds' w; **CSI, one validation part** is the same search with the validation part as its
+averages the folds' w; **CSI (one validation part)** is the same search with the validation part as its
 only fold, which is what the other columns have. Both try column scales of {listed(GRID["column_scales"])}
 and ridges of {listed(GRID["alphas"])}. **CSI as printed** is Algorithm 1 to the letter: start not scaled,
 ridge term of the wrong sign, fixed step.

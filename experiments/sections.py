@@ -206,7 +206,7 @@ def group_table(results: Results, rows, methods, name: str, title: str, larger: 
 
 
 def paper_has(method: str) -> bool:
-    return method in ("Logistic", "Linear", "CSI, 5 groups")
+    return method in ("Logistic", "Linear", "CSI (5 groups)")
 
 
 def completion(results: Results) -> list[Block]:

@@ -21,7 +21,7 @@ DATASETS = (EPINIONS, STANDIN)
 VARIANTS = {"like is above 3": lambda rating: rating > 3, "like is 3 or more": lambda rating: rating >= 3}
 ROWS = ((EPINIONS, "like is above 3"), (EPINIONS, "like is 3 or more"), (STANDIN, "like is above 3"))
 N_KNOWN = 3000
-SEEDS = 5
+SEEDS = 3
 
 
 def units(n_seeds: int, quick: bool = False) -> list[Unit]:

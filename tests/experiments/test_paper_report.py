@@ -117,7 +117,7 @@ def test_verdicts_on_completion_groups_and_cost():
     assert claims.beats_least_squares_completion(table3(0.95, 0.9)).verdict == claims.FAILS
 
     def groups(ours):
-        levels = {"CSI, 5 groups": ours, "Linear": 0.5, "Logistic": 0.6}
+        levels = {"CSI (5 groups)": ours, "Linear": 0.5, "Logistic": 0.6}
         return Results([
             Record(Unit("table2", "atp7d", "v", m, 0), {"mse": v}) for m, v in levels.items()
         ])  # fmt: skip

@@ -132,7 +132,7 @@ def test_every_column_of_labels(name, monkeypatch):
     predicted, settings = multi_output.LABEL_METHODS[name](split, 0)
     assert set(np.unique(predicted)) <= {0, 1}
     assert predicted.shape == split.y[split.test].shape
-    if name == "CSI, 5 groups":
+    if name == "CSI (5 groups)":
         assert settings["n_groups"] <= 5
 
 
