@@ -64,16 +64,11 @@ def _at_level(
 def hard_levels(n_available: int) -> list[Level]:
     """Return the paper's fractions of the atoms there are, d/4 to d/1024, and all, half, and small counts.
 
-    From the largest to the smallest, as a warm path goes best.
+    From the largest to the smallest, as a warm path goes best. Where d/1024 is large, halves of it follow.
     """
-    fractions = {max(1, round(n_available / 2**k)) for k in range(11)}
+    halves = [max(1, round(n_available / 2**k)) for k in range(max(11, n_available.bit_length()))]
+    fractions = {count for k, count in enumerate(halves) if k <= 10 or count > 10}
     small = {k for k in (1, 2, 3, 5, 7, 10) if k <= n_available}
-    # Between ten and fifty a count nearby will do.
-    small |= {
-        k
-        for k in (14, 20, 28, 40)
-        if k <= n_available and all(max(k, f) > 1.3 * min(k, f) for f in fractions)
-    }
     return [Level(n_atoms=k) for k in sorted(fractions | small, reverse=True)]
 
 
