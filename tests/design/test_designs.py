@@ -12,6 +12,7 @@ from singleindex.design import (
     DenseDesign,
     Design,
     ExpandedDesign,
+    MappedDesign,
     ScaledDesign,
     SparseDesign,
     as_design,
@@ -94,6 +95,25 @@ def expanded(make):
     return build
 
 
+class Turn:
+    """A symmetric map: all but the first change places, and are doubled."""
+
+    def from_coordinates(self, z):
+        return np.concatenate([z[:1], 2.0 * z[:0:-1]])
+
+
+def mapped(make):
+    """Coordinates of w that are not its entries."""
+
+    def build(X):
+        design, stored = scaled(make)(X)
+        coordinates = Turn()
+        matrix = np.column_stack([coordinates.from_coordinates(e) for e in np.eye(X.shape[1])])
+        return MappedDesign(design, coordinates), stored @ matrix
+
+    return build
+
+
 def dense(convert):
     def build(X):
         stored = convert(X)
@@ -133,6 +153,8 @@ DESIGNS = {
     "scaled sparse": scaled(in_columns(sparse.csc_array)),
     "expanded dense": expanded(dense(np.ascontiguousarray)),
     "expanded sparse": expanded(in_columns(sparse.csc_array)),
+    "mapped scaled dense": mapped(dense(np.ascontiguousarray)),
+    "mapped scaled sparse": mapped(in_columns(sparse.csc_array)),
     "scaled float32": scaled(in_columns(lambda X: sparse.csc_array(X.astype(np.float32)))),
 }
 # Every test runs for each of them.

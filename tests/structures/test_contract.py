@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from singleindex.structures import GroupSparse, LowRank, RowSparse, Sparse, Structure
+from singleindex.structures import GraphLowRank, GroupSparse, LowRank, RowSparse, Sparse, Structure
 from singleindex.structures.base import SoftStructure
 
 
@@ -59,7 +59,15 @@ def positive_part_first(nearest):
     return lambda w, n_atoms: nearest(np.maximum(w, 0), n_atoms)
 
 
+def nearest_over_graphs(structure):
+    """Return the nearest point in the norm in which the structure's atoms have length one."""
+    plain = nearest_of_low_rank(structure.shape)
+    return lambda w, n_atoms: structure.from_coordinates(plain(structure.to_coordinates(w), n_atoms))
+
+
 GROUPS = [[0, 3], [1], [2, 4, 5]]
+LINKED = np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 0], [0, 0, 0, 0]])
+GRAPHS = GraphLowRank((4, 3), LINKED, LINKED[:3, :3], 2.0, 1.0)
 
 # A new structure is one more line.
 STRUCTURES = {
@@ -72,6 +80,7 @@ STRUCTURES = {
     "GroupSparse, labels": Case(GroupSparse(list("abcacc")), (6,), 3, nearest_on_supports(GROUPS)),
     "RowSparse": Case(RowSparse(), (4, 2), 4, nearest_on_supports(list(range(4)))),
     "RowSparse, one output": Case(RowSparse(), (5,), 5, nearest_on_supports(entries(5))),
+    "GraphLowRank": Case(GRAPHS, (12,), 3, nearest_over_graphs(GRAPHS), ordered=False),
     "LowRank": Case(LowRank((4, 3)), (12,), 3, nearest_of_low_rank((4, 3)), ordered=False),
 }
 every_structure = pytest.mark.parametrize("case", STRUCTURES.values(), ids=STRUCTURES)
@@ -263,8 +272,11 @@ def test_shrink_minimises(case, data, amount):
     assert (w == before).all()
     assert not np.shares_memory(v, w)
 
+    # Distances are those in which the atoms have length one.
+    coordinates = getattr(structure, "to_coordinates", np.asarray)
+
     def cost(u):
-        return 0.5 * np.square(u - w).sum() + amount * structure.norm(u)
+        return 0.5 * np.square(coordinates(u - w)).sum() + amount * structure.norm(u)
 
     rng = np.random.default_rng(0)
     others = [np.zeros_like(w), v + 0.1 * (w - v), 0.9 * v, 1.1 * v]

@@ -152,8 +152,8 @@ def _draw_side(
     of_community = rng.standard_normal((community.max() + 1, n_atoms + 1))
     own = rng.standard_normal((n, n_atoms + 1))
     traits = np.sqrt(smoothness) * of_community[community] + np.sqrt(1 - smoothness) * own
-    if n > 1:
-        traits = (traits - traits.mean(axis=0)) / traits.std(axis=0)
+    spread = traits.std(axis=0)
+    traits = (traits - traits.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return _draw_graph(community, n_links, rng), traits[:, 0].copy(), traits[:, 1:].copy()
 
 

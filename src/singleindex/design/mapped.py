@@ -38,8 +38,10 @@ class MappedDesign:
         mean, variance = np.empty(self.shape[1]), np.empty(self.shape[1])
         for j in range(self.shape[1]):
             column = self.matvec(np.eye(1, self.shape[1], j).ravel())
-            mean[j] = weight @ column
-            variance[j] = weight @ (column - mean[j]) ** 2
+            # From the first entry, so that a constant column has no variance at all.
+            shifted = column - column[0]
+            mean[j] = column[0] + weight @ shifted
+            variance[j] = weight @ (shifted - weight @ shifted) ** 2
         return mean, variance
 
     def in_units_of_X(self, w: FloatArray) -> FloatArray:

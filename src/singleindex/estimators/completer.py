@@ -268,7 +268,8 @@ class SingleIndexCompleter(BaseEstimator):
         -------
         predicted : array of shape (n,)
         """
-        return self.link_(self.index(pairs))
+        index = self.index(pairs)
+        return self.link_(index)
 
     def recommend(self, row, k=10):
         """Return the columns with the highest index that this row has no training rating for, best first.

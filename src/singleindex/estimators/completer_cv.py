@@ -106,8 +106,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     Notes
     -----
     The search goes by coordinates, not over the whole grid: the ridges, ridge and strength of the rows, of
-    the columns, rank and penalty, then ridges and strengths once more beside the factors. Each step keeps the
-    best so far. With a learned link all of this is done for least squares first; then each setting is tried
+    the columns, rank and penalty, then ridges and strengths one by one beside the factors. Each step keeps
+    the best so far. With a learned link all of this is done for least squares first; then each setting is tried
     again around the choice with a link, and taken only where it is better by more than a standard error.
 
     Examples
@@ -192,13 +192,13 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
         for group in (alphas, *sides, alphas):
             search.try_all(search.around(group))
         if atoms["n_atoms"]:
-            for group in (atoms, *sides, atoms):
+            for group in (atoms, *one_by_one(sides), atoms):
                 search.try_all(search.around(group))
 
     def _search_again(self, search, grid, ratings):
         """Try the neighbourhood of the least-squares choice, each with a learned link."""
         sides, atoms = self._groups(grid, ratings)
-        for group in (atoms, *sides) if atoms["n_atoms"] else sides:
+        for group in (atoms, *one_by_one(sides)) if atoms["n_atoms"] else one_by_one(sides):
             search.try_all(search.around(group))
 
     def _groups(self, grid, ratings):
@@ -222,6 +222,10 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
             results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows])
         results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
         self.cv_results_ = results
+
+
+def one_by_one(groups):
+    return [{name: values} for group in groups for name, values in group.items()]
 
 
 class Search:

@@ -49,10 +49,7 @@ def frame_columns(frame, name, n_columns) -> list[np.ndarray]:
         )
     columns = [np.asarray(frame[column]) for column in frame.columns]
     for side, column in zip(_SIDES, columns, strict=False):
-        missing = column != column if column.dtype.kind in "fO" else np.zeros(len(column), dtype=bool)
-        missing = (
-            missing | np.array([label is None for label in column]) if column.dtype == object else missing
-        )
+        missing = np.array([label is None or label != label for label in column.tolist()], dtype=bool)
         if np.any(missing):
             raise ValueError(f"{name} has a missing {side} label (first at position {np.argmax(missing)}).")
     return columns

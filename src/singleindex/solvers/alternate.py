@@ -11,6 +11,8 @@ from ..structures.graph import GraphSmoother
 from .result import FloatArray
 
 _MAX_INNER = 50
+# A residual of this share of the right-hand side is none.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def solve_side(
         + \tfrac12 \sum_k \rho_k\, F_{\cdot k}^\top A F_{\cdot k}
 
     Without a graph the rows are solved one by one, exactly; with one by conjugate gradients, preconditioned
-    by the rows' own blocks, until the residual is the share `tol` of the right-hand side.
+    by the rows' own blocks, until the residual is the share `tol` of what it was at the start.
 
     Parameters
     ----------
@@ -94,7 +96,8 @@ def _conjugate_gradients(
     improved = blockwise(inverse, residual)
     direction = improved
     error = float(np.sum(residual * improved))
-    enough = tol**2 * float(np.sum(right * blockwise(inverse, right)))
+    rounding = _ROUNDING**2 * float(np.sum(right * blockwise(inverse, right)))
+    enough = max(tol**2 * error, rounding)
     for _ in range(_MAX_INNER):
         if error <= enough:
             break

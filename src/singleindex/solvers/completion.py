@@ -18,8 +18,10 @@ RECORDED = ("objective", "mse", "n_atoms", "change")
 
 # Alternations that settle the effects before the low-rank part starts, and the whole start after that.
 _EFFECT_ROUNDS, _START_ROUNDS = 20, 50
-# The start ends, and an inner solver stops, at these shares.
-_START_TOL, _INNER_TOL = 1e-3, 1e-3
+# The start ends when the index changes by less than this share.
+_START_TOL = 1e-3
+# What an inner solver leaves of its residual: the next alternation goes on from there.
+_INNER_TOL = 0.05
 # Where an atom starts that the penalty would not let in yet, as a share of the largest.
 _SEED = 1e-2
 # Singular values below this share of the largest are no atoms any more.

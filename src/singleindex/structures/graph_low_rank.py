@@ -34,7 +34,7 @@ class GraphLowRank:
     row_graph, col_graph : sparse matrix, array or None, default=None
         Weights of the links among rows and among columns: symmetric and not negative. Self-loops are left
         out. None for no graph: `LowRank` on that side.
-    row_strength, col_strength : float, default=10.0
+    row_strength, col_strength : float, default=3.0
         How much links count. 0 is no graph.
 
     Notes
@@ -65,8 +65,8 @@ class GraphLowRank:
     shape: tuple[int, int]
     row_graph: Any = None
     col_graph: Any = None
-    row_strength: float = 10.0
-    col_strength: float = 10.0
+    row_strength: float = 3.0
+    col_strength: float = 3.0
 
     # Columns of X are not scaled one by one, which would destroy the rank.
     keeps_scaling = False
