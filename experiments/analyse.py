@@ -79,6 +79,9 @@ class Results:
                     found[record.missing].append(name)
         return dict(found)
 
+    def processor_minutes(self) -> float:
+        return sum(record.figures.get("seconds", 0.0) for record in self.records) / 60
+
     def n_seeds(self, table: str) -> int:
         return len({record.unit.seed for record in self.of(table)})
 

@@ -59,7 +59,12 @@ def opening(results: Results, runs: dict[str, dict]) -> list[Block]:
             "verdict is typed by hand. “Paper” is Ganti, Rao, Balzano, Willett & Nowak, AAAI 2017. Means are "
             "over random splits, ± is one standard error of the mean."
         ),
-        Text(f"Seeds, counted from 0: {seeds}." if seeds else "Nothing has been run yet."),
+        Text(
+            f"Seeds, counted from 0: {seeds}. All units together took {results.processor_minutes():.0f} "
+            "minutes of processor time."
+            if seeds
+            else "Nothing has been run yet."
+        ),
         Bullets(sorted(set(lines))),
     ]
 
