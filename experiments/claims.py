@@ -182,20 +182,21 @@ def beats_group_baselines(results: Results) -> list[Claim]:
     }
     claims = []
     for dataset, (figure, larger, said) in kinds.items():
-        won, parts = 0, []
+        won, n_pairs, parts = 0, 0, []
         rows = [row for row in results.rows(table2.NAME, ()) if row[0] == dataset]
         for row in rows:
             means = means_of(results, table2.NAME, row, ("Logistic", "Linear", *CSI_GROUPS), figure)
-            ours = [means[name] for name in CSI_GROUPS if name in means]
-            rivals = [means[name] for name in ("Logistic", "Linear") if name in means]
+            ours = {name: means[name].value for name in CSI_GROUPS if name in means}
+            rivals = [means[name].value for name in ("Logistic", "Linear") if name in means]
             if not ours or not rivals:
                 continue
-            pick = max if larger else min
-            mine, theirs = pick(m.value for m in ours), pick(m.value for m in rivals)
-            won += mine > theirs if larger else mine < theirs
-            parts.append(f"{row[1]}: {mine:.3f} against {theirs:.3f}")
-        found = f"Better than the better baseline on {won} of {len(parts)} variants ({'; '.join(parts)})."
-        claims.append(Claim(said, graded(won, len(parts)), found))
+            best = max(rivals) if larger else min(rivals)
+            won += sum(value > best if larger else value < best for value in ours.values())
+            n_pairs += len(ours)
+            told = ", ".join(f"{name} {value:.3f}" for name, value in ours.items())
+            parts.append(f"{row[1]}: {told}, the better baseline {best:.3f}")
+        found = f"Better than the better baseline in {won} of {n_pairs} comparisons. {'; '.join(parts)}."
+        claims.append(Claim(said, graded(won, n_pairs), found))
     return claims
 
 

@@ -97,8 +97,6 @@ def measure(unit: Unit) -> tuple[dict[str, Any], dict[str, Any]]:
     figures = {
         "distance": rounded(np.linalg.norm(iterates - truth, axis=1)),
         "direction": rounded(np.linalg.norm(turned, axis=1)),
-        "length": rounded(lengths),
-        "true_length": float(np.linalg.norm(truth)),
     }
     return figures, {"n_atoms": n_atoms, "alpha": ALPHA}
 

@@ -32,7 +32,7 @@ def figure_records(curves):
     """Records of the figure, one per seed, with the same curves for every method and dimension."""
     return [
         Record(Unit("figure", f"d = {d}", "synthetic", method, seed), {
-            "distance": curve, "direction": [value + d / 1000 for value in curve], "true_length": 1.0,
+            "distance": curve, "direction": [value + d / 1000 for value in curve],
         })
         for d in (400, 900)
         for method in ("CSI as printed", "CSI corrected")

@@ -217,7 +217,7 @@ def test_the_figure_has_a_distance_for_every_iteration_and_again_the_same(method
     figures, settings = figure.measure(unit)
     assert figures == figure.measure(unit)[0]
     assert settings["n_atoms"] == 100
-    assert {len(figures[name]) for name in ("distance", "direction", "length")} == {figure.N_ITER + 1}
+    assert {len(figures[name]) for name in ("distance", "direction")} == {figure.N_ITER + 1}
 
 
 def test_the_figures_data_are_those_of_the_paper():
