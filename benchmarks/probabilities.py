@@ -53,7 +53,7 @@ def measure(name, seed):
 
 
 def run(quick=False):
-    seeds = range(1 if quick else 5)
+    seeds = range(1 if quick else 10)
     titles = [*OURS, *RIVALS]
     lines = [
         f"Means over {len(seeds)} splits: log-loss / Brier score.",

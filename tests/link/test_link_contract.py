@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from singleindex.link import CautiousLpav, FixedLink, LinkFitter, Lpav, Pav
+from singleindex.link import FixedLink, LinkFitter, Lpav, Pav
 
 
 def smooth_step(index):
@@ -172,25 +172,3 @@ def test_constant_index_gives_the_mean(fitter):
     y = np.array([0.0, 1.0, 1.0, 0.25])
     _, fitted = fitter.fit(np.full(4, 2.0), y)
     np.testing.assert_allclose(fitted, y.mean(), rtol=0, atol=1e-12)
-
-
-# ---------------------------------------------------------------- a link that is nowhere certain
-
-
-@given(points())
-def test_a_cautious_link_is_never_certain_nor_beyond_the_plain_one(problem):
-    index, y, weight = problem
-    link, fitted = CautiousLpav(1.0).fit(index, y, weight)
-    assert_link_rises_no_faster_than(link, 1.0, index)
-    assert (fitted > 0).all()
-    assert (fitted < 1).all()
-    # One row more at either end moves no value by more than those two rows could alone.
-    plain = Lpav(1.0).fit(index, y, weight)[1]
-    assert np.sum(weight * (fitted - y) ** 2) >= np.sum(weight * (plain - y) ** 2) - 1e-9
-
-
-@pytest.mark.parametrize("m", [1, 10, 1000])
-def test_a_cautious_link_ends_by_how_many_rows_agree(m):
-    index = np.concatenate([np.linspace(-50, -49, m), np.linspace(49, 50, m)])
-    link, _ = CautiousLpav(1.0).fit(index, (index > 0).astype(float))
-    assert link.range_ == pytest.approx((0.5 / (m + 0.5), m / (m + 0.5)))

@@ -1,7 +1,8 @@
 """How an index becomes a prediction: learned and fixed links, and the optimality certificate."""
 
+from .cautious import CautiousLpav
 from .curve import MonotoneCurve
-from .fitters import FIXED_LINKS, CautiousLpav, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
+from .fitters import FIXED_LINKS, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
 from .lpav import lipschitz_isotonic_regression, lpav_certificate
 from .outputs import PerOutput, SharedLink
 

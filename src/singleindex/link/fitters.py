@@ -57,27 +57,6 @@ class Lpav:
         return MonotoneCurve(knots, values), fitted
 
 
-class CautiousLpav(Lpav):
-    """A learned link for y from 0 to 1 that is nowhere certain.
-
-    As if there were half a row more at either end of the index, contradicting the others there: a link that
-    ends in m rows of the same class then ends within about 1/(2m) of certainty. Its residuals do not sum to
-    zero, so it is for the link of a finished w.
-    """
-
-    def fit(
-        self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
-    ) -> tuple[MonotoneCurve, FloatArray]:
-        weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        seen = index[weight > 0]
-        link, fitted = super().fit(
-            np.append(index, [seen.min(), seen.max()]),
-            np.append(y, [1.0, 0.0]),
-            np.append(weight, [0.5, 0.5]),
-        )
-        return link, fitted[:-2]
-
-
 class Pav(Lpav):
     """A learned monotone link without a bound on its slope: plain isotonic regression."""
 
