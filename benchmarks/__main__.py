@@ -14,7 +14,7 @@ import sklearn
 
 import singleindex
 
-from . import fit, lpav, probabilities, recovery, selection, small_n, text
+from . import completion, completion_scale, fit, lpav, probabilities, recovery, selection, small_n, text
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
@@ -24,6 +24,8 @@ PARTS = {
     "selection": ("Choosing by cross-validation", selection),
     "small_n": ("Few rows", small_n),
     "probabilities": ("Probabilities", probabilities),
+    "completion": ("Matrix completion", completion),
+    "completion_scale": ("Matrix completion at size", completion_scale),
 }
 FOLDER = Path(__file__).with_name("results")
 REPORT = Path(__file__).with_name("RESULTS.md")

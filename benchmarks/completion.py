@@ -1,10 +1,10 @@
-"""Ratings with a graph of the users: test error beside means and least squares, link and graph left out in turn.
+"""Ratings with a graph of the users: test error beside means and least squares, with and without the graph.
 
 Epinions by the recipe of the paper: the 1000 users and items with the most ratings, of which 3000 ratings are
 drawn for training, cut to ±1 at 3. The paper does not say on which side a rating of 3 falls, and its counts
 do not settle it, so both are shown. Generated: 200 rows, 150 columns, 3000 ratings of 1 to 5, rank 3,
-communities as graphs on both sides, a link that saturates (tanh). All methods choose their settings on the same held-out ratings
-and are then fitted to all training ratings.
+communities as graphs on both sides, a link that saturates (tanh). All methods choose their settings on the
+same held-out ratings and are then fitted to all training ratings.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def tables(seeds):
     n = len(seeds)
     for like in ("> 3", "≥ 3"):
         yield (
-            f'Epinions, "like" is a rating {like}, 300 of the 3000 ratings for validation; mean squared error '
-            f"over {n} splits. {PAPER}",
+            f'Epinions, "like" is a rating {like}, 300 of the 3000 ratings for validation; mean squared '
+            f"error over {n} splits. {PAPER}",
             [delayed(epinions)(cut, seed, like, "validation") for seed in seeds],
         )
     yield (

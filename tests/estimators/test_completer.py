@@ -280,6 +280,19 @@ def test_progress_is_told(data, capsys):
     assert capsys.readouterr().err.count("[SingleIndexCompleter] iteration") == 3
 
 
+def test_the_summary_tells_of_the_parts(data, model):
+    text = model.summary()
+    assert "SingleIndexCompleter: 60 rows, 40 columns, 1000 ratings" in text
+    assert "row effects" in text
+    assert f"factors, rank {model.rank_}" in text
+    whole = model.row_factors_ @ model.col_factors_.T
+    assert f"{np.sqrt(np.mean(whole**2)):.4g}" in text
+    assert "Link\n  from" in text
+    larger = SingleIndexCompleter(0, link="identity").fit(data.pairs, data.y, shape=(62, 40)).summary()
+    assert "2 rows without a rating" in larger
+    assert "known: identity" in larger
+
+
 def test_not_fitted_says_so():
     with pytest.raises(NotFittedError):
         SingleIndexCompleter().predict([[0, 0]])

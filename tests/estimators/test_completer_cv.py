@@ -130,6 +130,7 @@ def test_clone_save_and_progress(data, model, capsys):
     assert again.best_params_ == model.best_params_
     fit(data, penalties=[0.6], alphas=[1.0], link="identity", verbose=1)
     assert "candidates, best so far" in capsys.readouterr().err
+    assert "best held-out neg_mean_squared_error" in model.summary()
 
 
 # ---------------------------------------------------------------- the link of held-out ratings

@@ -23,12 +23,13 @@ from singleindex import structures
 from singleindex.estimators import (
     LipschitzIsotonicRegression,
     SingleIndexClassifier,
+    SingleIndexCompleter,
     SingleIndexRegressor,
     Slisotron,
 )
 from singleindex.estimators import persistence as persistence_module
 from singleindex.estimators.persistence import MANIFEST, ModelFileError, load, save
-from singleindex.structures import GroupSparse, LowRank, Sparse
+from singleindex.structures import GraphLowRank, GroupSparse, LowRank, Sparse
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
@@ -36,6 +37,7 @@ INDEX = X[:, 0] - 2 * X[:, 1]
 Y = np.tanh(INDEX) + 0.1 * RNG.normal(size=60)
 FRAME = pd.DataFrame(X, columns=[f"gène {i}" for i in range(8)])
 THIRDS = np.digitize(INDEX, [-1, 1])
+PAIRS = RNG.integers(8, size=(60, 2))
 
 
 def fitted_models():
@@ -57,6 +59,7 @@ def fitted_models():
         "logistic": (SingleIndexClassifier(link="logistic").fit(X, THIRDS), X),
         "tanh": (SingleIndexRegressor(link="tanh").fit(X, Y), X),
         "identity": (SingleIndexRegressor(link="identity").fit(X, Y), X),
+        "completer": (SingleIndexCompleter(2).fit(PAIRS, Y), PAIRS),
         "slisotron": (Slisotron(max_iter=10).fit(X, Y), X),
         "isotonic": (
             LipschitzIsotonicRegression(y_min=-0.5, increasing="auto").fit(INDEX, Y),
@@ -125,6 +128,18 @@ def test_loaded_model_is_the_saved_one(model, data, tmp_path):
     for method in ("predict", "decision_function", "predict_proba", "transform"):
         if hasattr(model, method):
             assert_same(getattr(loaded, method)(data), getattr(model, method)(data))
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array, np.asarray])
+def test_graphs_of_a_structure_are_kept(make):
+    graph = make(np.array([[0.0, 1.5], [1.5, 0.0]]))
+    model = SingleIndexRegressor(1, structure=GraphLowRank((2, 4), row_graph=graph)).fit(X, Y)
+    loaded = from_bytes(as_bytes(model))
+    found = loaded.structure.row_graph
+    assert type(found) is (type(graph) if make is not sparse.csc_array else sparse.csr_array)
+    assert (found != graph).sum() == 0
+    assert_same(loaded.predict(X), model.predict(X))
+    assert_same(loaded.fit(X, Y).coef_, model.coef_)
 
 
 def test_feature_names_are_checked_after_loading():
@@ -308,13 +323,13 @@ class OwnRegressor(SingleIndexRegressor):
             "parameter link .* user-written link function .*; use",
         ),
         (SingleIndexRegressor(structure=OwnStructure()), "OwnStructure.* user-written structure"),
-        (SingleIndexRegressor(alpha=sparse.eye_array(2)), "parameter alpha .* holds a dia_array"),
+        (SingleIndexRegressor(alpha=b"1"), "parameter alpha .* holds a bytes"),
         (SingleIndexRegressor(alpha=np.datetime64("2020")), "holds a datetime64"),
         (SingleIndexRegressor(alpha=np.ma.ones(2)), "holds a MaskedArray"),
         (SingleIndexRegressor(alpha=np.longdouble(1)), "holds a longdouble"),
         (SingleIndexRegressor(alpha=np.array([{1}], dtype=object)), "holds a set"),
     ],
-    ids=["link", "structure", "matrix", "date", "masked", "longdouble", "objects"],
+    ids=["link", "structure", "bytes", "date", "masked", "longdouble", "objects"],
 )
 def test_what_the_format_cannot_hold(model, message):
     with pytest.raises(ValueError, match=message):
@@ -427,6 +442,15 @@ zipped, seal = persistence_module._zip, persistence_module._seal
 
 def test_forging_works():
     assert_same(from_bytes(forge(*parts_of(SAVED))), SMALL)
+
+
+def test_a_sparse_matrix_that_leads_out_of_itself_is_refused():
+    graph = sparse.csr_matrix(np.array([[0.0, 1.5], [1.5, 0.0]]))
+    model = SingleIndexRegressor(structure=GraphLowRank((2, 4), row_graph=graph))
+    manifest, members = parts_of(as_bytes(model))
+    [name] = [n for n, content in members.items() if content == npy(graph.indices)]
+    with pytest.raises(ModelFileError, match="malformed"):
+        from_bytes(forge(manifest, members | {name: npy(graph.indices + 10**6)}))
 
 
 def npy(array):

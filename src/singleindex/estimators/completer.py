@@ -21,6 +21,7 @@ from .checks import check_count, check_number, check_slope
 from .held_out_link import held_out_ratings, index_at, length_in_y, link_folds, with_held_out_link
 from .progress import all_or_nothing
 from .ratings import as_positions, check_range, find_labels, frame_columns, is_frame, read_ratings
+from .summary import summarise_completer
 
 EFFECTS = {"both": (True, True), "rows": (True, False), "columns": (False, True), None: (False, False)}
 
@@ -295,6 +296,11 @@ class SingleIndexCompleter(BaseEstimator):
     def score(self, pairs, y, sample_weight=None):
         """Return the coefficient of determination R² of the predictions."""
         return r2_score(y, self.predict(pairs), sample_weight=sample_weight)
+
+    def summary(self):
+        """Return a text on the fitted model: its parts, its link, its steps, and how it was chosen."""
+        check_is_fitted(self)
+        return summarise_completer(self)
 
     def _positions(self, pairs):
         """Return rows and columns by number, -1 for labels that are not known."""

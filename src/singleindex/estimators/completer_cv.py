@@ -61,6 +61,11 @@ class Candidate:
         )  # fmt: skip
 
 
+# Standard errors of the difference by which a candidate must be better than the best so far.
+BEYOND = 1.0
+# Ridge and strength from which the search starts: those of the plain completer.
+_FIRST = 3.0
+
 NAMES = tuple(Candidate.__dataclass_fields__)
 
 
@@ -106,9 +111,11 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     Notes
     -----
     The search goes by coordinates, not over the whole grid: the ridges, ridge and strength of the rows, of
-    the columns, rank and penalty, then ridges and strengths one by one beside the factors. Each step keeps
-    the best so far. With a learned link all of this is done for least squares first; then each setting is tried
-    again around the choice with a link, and taken only where it is better by more than a standard error.
+    the columns, rank and penalty, then ridges and strengths one by one beside the factors. It starts from
+    effects alone at ridges and strengths of 3, and changes its mind only where the held-out ratings are
+    predicted better by more than a standard error of the difference: of many candidates that do about as
+    well, chance would choose one. With a learned link all of this is done for least squares first, and
+    then once more around the choice with a link, every iterate tried.
 
     Examples
     --------
@@ -181,7 +188,7 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     def _search_all(self, search, grid, ratings):
         """Try groups of candidates, one group of settings after the other, from the best so far."""
         sides, atoms = self._groups(grid, ratings)
-        first = {name: values[len(values) // 2] for group in sides for name, values in group.items()}
+        first = {name: nearest(values, _FIRST) for group in sides for name, values in group.items()}
         candidate = Candidate(**first, n_atoms=0, penalty=1.0)
         if self.effects is None and atoms["n_atoms"]:
             candidate = replace(
@@ -224,6 +231,10 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
         self.cv_results_ = results
 
 
+def nearest(values, wanted):
+    return min(values, key=lambda value: abs(value - wanted))
+
+
 def one_by_one(groups):
     return [{name: values} for group in groups for name, values in group.items()]
 
@@ -231,10 +242,8 @@ def one_by_one(groups):
 class Search:
     """Fits candidates on every split and scores each iterate on the ratings left out.
 
-    For a learned link there are two rounds. The first is least squares, scored as such. In the second each
-    iterate is scored with a curve, and takes over from the best so far only where it is better by more than a
-    standard error of the difference: a curve makes up for much, so that quite different settings score
-    about alike, and chance would choose among them.
+    For a learned link there are two rounds. The first is least squares, scored as such; in the second each
+    iterate is scored with a curve.
     """
 
     def __init__(self, model, ratings, fitter, with_curve):
@@ -248,6 +257,7 @@ class Search:
         self.link_fold = link_folds(len(ratings.y))
         self.indices, self.rows = {}, []
         self.best_row: Any = None
+        self.best_error = np.zeros(0)
 
     def with_curves(self):
         """Return the second round, at the best candidate of this one."""
@@ -284,7 +294,7 @@ class Search:
         )
         for number, candidate in enumerate(new):
             self.indices[candidate] = [split[number] for split in tried]
-            self._score(candidate)
+        self._take_over(max((self._score(c) for c in new), key=lambda scored: scored[0]["mean_test_score"]))
         if self.model.verbose:
             print(
                 f"[{type(self.model).__name__}] {len(new)} candidates, best so far: mean squared error "
@@ -294,6 +304,8 @@ class Search:
             )
 
     def _score(self, candidate):
+        """Score every iterate; return the best one's record, its errors and their weights."""
+        best = None
         for iteration in range(max(map(len, self.indices[candidate]))):
             error, weight, trust = self._errors(self.held_out(candidate, iteration))
             starts = np.concatenate([[0], np.cumsum([len(test) for _, test in self.splits])[:-1]])
@@ -303,15 +315,20 @@ class Search:
                 "mean_test_score": float(np.mean(scores)), "std_test_score": float(np.std(scores)),
             }  # fmt: skip
             self.rows.append(row)
-            if self.best_row is None or self._takes_over(error, weight):
-                self.best_row, self.best_error = row, error
+            if best is None or row["mean_test_score"] > best[0]["mean_test_score"]:
+                best = row, error, weight
+        return best
 
-    def _takes_over(self, error, weight):
-        gain = self.best_error - error
-        mean = np.average(gain, weights=weight)
-        if not self.with_curve:
-            return mean > 0
-        return mean > np.sqrt(np.average((gain - mean) ** 2, weights=weight) / weight.sum())
+    def _take_over(self, scored):
+        """Let the best of a group take the place of the best so far where it is better beyond chance."""
+        row, error, weight = scored
+        if self.best_row is not None:
+            gain = self.best_error - error
+            mean = np.average(gain, weights=weight)
+            chance = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / weight.sum())
+            if mean <= BEYOND * chance:
+                return
+        self.best_row, self.best_error = row, error
 
     def _errors(self, indices):
         """Return the squared error of every held-out rating, its weight, and how far a curve is trusted."""

@@ -76,6 +76,40 @@ def summarise(model, top=20) -> str:
     return "\n".join(lines)
 
 
+def summarise_completer(model) -> str:
+    """Return a readable text about a fitted completer: its parts, its link, its steps, how it was chosen.
+
+    The spreads are those of the parts over all rows, all columns and all entries of the matrix: what each
+    adds to the index.
+    """
+    size = f"{model.shape_[0]} rows, {model.shape_[1]} columns, {_count(len(model.rated_cols_), 'rating')}"
+    lines = [
+        f"{type(model).__name__}: {size}",
+        *_search_lines(model, "neg_mean_squared_error"),
+        "",
+        *_solver_lines(model, 0),
+        "Parts",
+        *_table([
+            ("part", "spread in the index"),
+            ("row effects", f"{np.std(model.row_effects_):.4g}"),
+            ("column effects", f"{np.std(model.col_effects_):.4g}"),
+            (f"factors, rank {model.rank_}", f"{_spread_of_product(model):.4g}"),
+        ]),
+        *_link_lines(model, 0),
+    ]  # fmt: skip
+    unrated = int(np.count_nonzero(model.n_ratings_ == 0))
+    if unrated:
+        lines.append(f"{_count(unrated, 'row')} without a rating: by its neighbours, or as an average row")
+    return "\n".join(lines)
+
+
+def _spread_of_product(model) -> float:
+    """Return the root mean square of the factors' product over all entries, without forming it."""
+    rows = model.row_factors_.T @ model.row_factors_ / model.shape_[0]
+    cols = model.col_factors_.T @ model.col_factors_ / model.shape_[1]
+    return float(np.sqrt(max(np.sum(rows * cols), 0.0)))
+
+
 def _output_names(model, n_outputs: int) -> list[str]:
     if not is_classifier(model):
         return [f"output {k}" for k in range(n_outputs)]
@@ -92,10 +126,11 @@ def _of_output(model, name: str, k: int):
 # ---------------------------------------------------------------- how it was found
 
 
-def _search_lines(model) -> list[str]:
+def _search_lines(model, scoring=None) -> list[str]:
     if not hasattr(model, "best_params_"):
         return []
-    scoring = model.scoring if isinstance(model.scoring, str) else "score"
+    if scoring is None:
+        scoring = model.scoring if isinstance(model.scoring, str) else "score"
     chosen = ", ".join(f"{name}={_number(value)}" for name, value in model.best_params_.items())
     return [
         f"Search: {len(model.cv_results_['mean_test_score'])} candidates, "
