@@ -167,7 +167,7 @@ def library_csi(split: Split, seed: int) -> Outcome:
 
 def library_csi_on_validation(split: Split, seed: int) -> Outcome:
     """The same search with the validation part as its only fold, as the other columns have it."""
-    return searched(split, SingleIndexClassifierCV(cv=split.as_cv, scoring="roc_auc", **GRID))
+    return searched(split, SingleIndexClassifierCV(cv=split.as_cv, scoring="roc_auc", refit="all", **GRID))
 
 
 def searched(split: Split, model: SingleIndexClassifierCV) -> Outcome:
