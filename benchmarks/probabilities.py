@@ -62,15 +62,21 @@ def run(quick=False):
         "|---|" + "---|" * len(titles),
     ]
     not_worse = {title: np.zeros(2, dtype=int) for title in OURS}
+    clearly_worse = {title: np.zeros(2, dtype=int) for title in OURS}
     for name in TEXT_SETS:
         found = Parallel(n_jobs=2)(delayed(measure)(name, seed) for seed in seeds)
         means = {title: np.mean([f[title] for f in found], axis=0) for title in titles}
-        best = np.min([means[rival] for rival in RIVALS], axis=0)
+        best = np.argmin([means[rival] for rival in RIVALS], axis=0)
         for title in OURS:
-            not_worse[title] += means[title] <= best
+            # By which score the best rival is one, and how far behind it this one is on each split.
+            behind = np.array([[f[title][i] - f[RIVALS[k]][i] for i, k in enumerate(best)] for f in found])
+            error = np.std(behind, axis=0, ddof=min(1, len(found) - 1)) / np.sqrt(len(found))
+            not_worse[title] += behind.mean(axis=0) <= 0
+            clearly_worse[title] += behind.mean(axis=0) > error
         lines.append(f"| {name} | " + " | ".join("{:.4f} / {:.4f}".format(*means[t]) for t in titles) + " |")
     return [*lines, ""] + [
         f"- {title}: not worse than the best of the three others in log-loss on {count[0]}, in Brier score "
-        f"on {count[1]} of {len(TEXT_SETS)} sets."
+        f"on {count[1]} of {len(TEXT_SETS)} sets; worse by more than one standard error of the difference on "
+        f"{clearly_worse[title][0]} and {clearly_worse[title][1]}."
         for title, count in not_worse.items()
     ]

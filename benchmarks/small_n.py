@@ -75,6 +75,6 @@ def run(quick=False):
         for name in METHODS:
             scores = [f[name] for f in found]
             error = np.std(scores, ddof=1) / np.sqrt(len(scores))
-            cells.append(f"{np.mean(scores):.3f} ± {error:.3f}")
+            cells.append(f"{np.mean(scores):.4f} ± {error:.4f}")
         lines.append(f"| {title} | {' | '.join(cells)} |")
     return lines
