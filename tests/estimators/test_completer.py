@@ -83,6 +83,15 @@ def test_effects_are_selectable(data, effects, rows, cols):
     assert model.col_effects_.any() == cols
 
 
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize("link", ["identity", "learned"])
+def test_no_ridge_at_all(data, graphs, link):
+    """Every rating in the end has as many coefficients as it wants."""
+    model = fit(data, graphs=graphs, train=300, penalty=0.0, alpha=0.0, n_atoms=20, link=link, max_iter=30)
+    assert np.isfinite(model.predict(data.pairs)).all()
+    assert np.mean((model.predict(data.pairs[:300]) - data.y[:300]) ** 2) < 0.1 * np.var(data.y[:300])
+
+
 def test_least_squares_is_the_identity_link(data):
     model = fit(data, link="identity")
     index = model.index(data.pairs)

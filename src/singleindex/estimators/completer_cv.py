@@ -63,6 +63,8 @@ class Candidate:
 
 # Standard errors of the difference by which a candidate must be better than the best so far.
 BEYOND = 1.0
+# Folds for the final link where the search has held out too few ratings for it.
+_LINK_CV = 5
 # Ridge and strength from which the search starts: those of the plain completer.
 _FIRST = 3.0
 
@@ -88,7 +90,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     effects, lipschitz, link, tol, random_state
         As in :class:`SingleIndexCompleter`.
     link_cv : bool, default=True
-        Fit the final link to the held-out ratings of the search instead of the training ratings.
+        Fit the final link to the held-out ratings of the search instead of the training ratings. Where `cv`
+        holds out less than half of all, as a single validation part does, five folds are fitted for it.
     max_iter : int, default=10
         Iterations of every fit. Each iterate is a candidate, the first being least squares.
     n_jobs : int, default=None
@@ -177,7 +180,7 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
         self._best_settings = best.settings(self, fitter)
         if not (self.link_cv and fitter.is_learned):
             return result, result.link
-        return with_held_out_link(result, search.stacked(search.held_out(best, iteration)), fitter)
+        return with_held_out_link(result, search.for_link(best, iteration), fitter)
 
     def _set_fitted(self, ratings, labels, result, link, settings):
         super()._set_fitted(ratings, labels, result, link, self._best_settings)
@@ -191,9 +194,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
         first = {name: nearest(values, _FIRST) for group in sides for name, values in group.items()}
         candidate = Candidate(**first, n_atoms=0, penalty=1.0)
         if self.effects is None and atoms["n_atoms"]:
-            candidate = replace(
-                candidate, n_atoms=atoms["n_atoms"][-1], penalty=atoms["penalty"][len(atoms["penalty"]) // 2]
-            )
+            middle = atoms["penalty"][len(atoms["penalty"]) // 2]
+            candidate = replace(candidate, n_atoms=atoms["n_atoms"][-1], penalty=middle)
         search.try_all([candidate])
         alphas = {name: group[name] for group in sides for name in group if name.startswith("alpha")}
         for group in (alphas, *sides, alphas):
@@ -286,22 +288,23 @@ class Search:
         new = [c for c in dict.fromkeys(candidates) if c not in self.indices]
         if not new:
             return
-        tried = Parallel(n_jobs=self.model.n_jobs)(
-            delayed(trace_split)(
-                self.model, self.ratings, self.smoothers, self.fitter, self.max_iter, new, split
-            )
-            for split in self.splits
-        )
+        tried = self.trace(new)
         for number, candidate in enumerate(new):
             self.indices[candidate] = [split[number] for split in tried]
         self._take_over(max((self._score(c) for c in new), key=lambda scored: scored[0]["mean_test_score"]))
         if self.model.verbose:
-            print(
-                f"[{type(self.model).__name__}] {len(new)} candidates, best so far: mean squared error "
-                f"{-self.best_row['mean_test_score']:.6g} at {self.best_row['candidate']}",
-                file=sys.stderr,
-                flush=True,
+            best = f"{-self.best_row['mean_test_score']:.6g} at {self.best_row['candidate']}"
+            told = f"{len(new)} candidates, best so far: mean squared error {best}"
+            print(f"[{type(self.model).__name__}] {told}", file=sys.stderr, flush=True)
+
+    def trace(self, candidates):
+        """Return for each split and candidate the held-out index of every iterate."""
+        return Parallel(n_jobs=self.model.n_jobs)(
+            delayed(trace_split)(
+                self.model, self.ratings, self.smoothers, self.fitter, self.max_iter, candidates, split
             )
+            for split in self.splits
+        )
 
     def _score(self, candidate):
         """Score every iterate; return the best one's record, its errors and their weights."""
@@ -345,6 +348,16 @@ class Search:
     def held_out(self, candidate, iteration):
         """Return the held-out index of each split; where a fit ended earlier, that of its last iterate."""
         return [its[min(iteration, len(its) - 1)] for its in self.indices[candidate]]
+
+    def for_link(self, candidate, iteration) -> HeldOut:
+        """Return held-out ratings for the final link: those of the search, if it held out half of all."""
+        tested = np.unique(np.concatenate([test for _, test in self.splits]))
+        if len(tested) >= len(self.ratings.y) / 2:
+            return self.stacked(self.held_out(candidate, iteration))
+        folds = copy.copy(self)
+        folds.splits = list(splits_of(_LINK_CV, self.ratings, self.model.random_state))
+        folds.indices = {candidate: [its[0] for its in folds.trace([candidate])]}
+        return folds.stacked(folds.held_out(candidate, iteration))
 
     def stacked(self, indices) -> HeldOut:
         """Return every held-out rating, as often as it was held out."""

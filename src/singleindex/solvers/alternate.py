@@ -13,6 +13,8 @@ from .result import FloatArray
 _MAX_INNER = 50
 # A residual of this share of the right-hand side is none.
 _ROUNDING = 1e-13
+# A ridge of zero is this share of the largest sum of squares.
+_LEAST_RIDGE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def solve_side(
         + \tfrac12 \sum_k \rho_k\, F_{\cdot k}^\top A F_{\cdot k}
 
     Without a graph the rows are solved one by one, exactly; with one by conjugate gradients, preconditioned
-    by the rows' own blocks, until the residual is the share `tol` of what it was at the start.
+    by the diagonal, until the residual is the share `tol` of what it was at the start.
 
     Parameters
     ----------
@@ -68,14 +70,15 @@ def solve_side(
     """
     right = side.sum_features(target, features)
     gram = side.gram(features)
+    # Without a ridge a row may have more coefficients than ratings: the least ones will do.
+    size = np.einsum("ikk->ik", gram).max(axis=0)
+    ridge = np.where((ridge == 0) & (size == 0), 1.0, np.maximum(ridge, _LEAST_RIDGE * size))
     blocks = gram + (smoother.diagonal()[:, None] * ridge)[:, :, None] * np.eye(len(ridge))
-    # Without a rating and without a ridge a row is free: zero is as good as anything.
-    empty = ~blocks.any(axis=(1, 2))
-    blocks[empty] = np.eye(len(ridge))
     if smoother.strength == 0:
         solved = np.linalg.solve(blocks, right[:, :, None])[:, :, 0]
         return np.asarray(solved, dtype=np.float64)
-    inverse = np.asarray(np.linalg.inv(blocks), dtype=np.float64)
+    # Not by the inverse blocks: these cost more than the few more steps that the diagonal takes.
+    inverse = 1 / np.einsum("ikk->ik", blocks)
     return _conjugate_gradients(gram, inverse, smoother, ridge, right, start, tol)
 
 
@@ -93,10 +96,10 @@ def _conjugate_gradients(
 
     f = start
     residual = right - product(f)
-    improved = blockwise(inverse, residual)
+    improved = inverse * residual
     direction = improved
     error = float(np.sum(residual * improved))
-    rounding = _ROUNDING**2 * float(np.sum(right * blockwise(inverse, right)))
+    rounding = _ROUNDING**2 * float(np.sum(right * inverse * right))
     enough = max(tol**2 * error, rounding)
     for _ in range(_MAX_INNER):
         if error <= enough:
@@ -104,7 +107,7 @@ def _conjugate_gradients(
         moved = product(direction)
         step = error / float(np.sum(direction * moved))
         f, residual = f + step * direction, residual - step * moved
-        improved = blockwise(inverse, residual)
+        improved = inverse * residual
         last, error = error, float(np.sum(residual * improved))
         direction = improved + (error / last) * direction
     return f
