@@ -7,7 +7,7 @@ BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo images test lint docs dev bench clean
+.PHONY: demo images test lint docs dev bench paper clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -34,6 +34,11 @@ docs: $(VENV)/.installed
 bench: $(VENV)/.installed-test
 	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[bench]'
 	$(BIN)/python -m benchmarks
+
+# The paper's tables and figure, under an hour on two cores; `make paper ARGS=--quick` takes five minutes.
+paper: $(VENV)/.installed
+	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[experiments]'
+	$(BIN)/python -m experiments $(ARGS)
 
 # An editable install: Python files are read from src/, kernels are rebuilt on import.
 dev: $(VENV)/.tools

@@ -8,6 +8,7 @@ from pathlib import Path
 import singleindex
 from benchmarks import bigdata, bigdata_report
 from benchmarks.__main__ import REPORT, assemble
+from experiments import render
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,6 +20,11 @@ def test_the_report_is_the_stored_results():
 def test_the_page_on_big_data_says_what_was_measured():
     known = json.loads(bigdata.STORE.read_text())
     assert "\n".join(["", *bigdata_report.page_block(known), ""]) in bigdata_report.PAGE.read_text()
+
+
+def test_the_papers_results_are_the_stored_ones():
+    assert (ROOT / "experiments" / "RESULTS.md").read_text() == render.as_text()
+    assert (ROOT / "experiments" / render.PAGE_NAME).read_text() == render.as_html()
 
 
 def test_one_version_everywhere():

@@ -1,0 +1,245 @@
+"""From records to a report: means, comparisons and verdicts follow the figures; documents are well made."""
+
+import math
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from experiments import charts, claims, paper_figures, render, table1
+from experiments.analyse import Mean, Results, fit_inverse, share_falling, standing
+from experiments.document import Bullets, Heading, Picture, Table, Text, as_markdown, as_page
+from experiments.limits import limits
+from experiments.sections import document
+from experiments.units import Record, Store, Unit
+
+RUN = {"run": {"date": "2026-01-01", "python": "3", "machine": "m", "packages": {"singleindex": "0"}}}
+
+
+def text_records(levels, figure="auc", n_seeds=3, dataset="ath-rel", variant="tfidf"):
+    """Records whose mean is the level of the method, with a small spread over seeds."""
+    return [
+        Record(
+            Unit("table1", dataset, variant, method, seed), {figure: level + 0.001 * (seed - 1)}, run="run"
+        )
+        for method, level in levels.items()
+        for seed in range(n_seeds)
+    ]
+
+
+def figure_records(curves):
+    """Records of the figure, one per seed, with the same curves for every method and dimension."""
+    return [
+        Record(Unit("figure", f"d = {d}", "synthetic", method, seed), {
+            "distance": curve, "direction": [value + d / 1000 for value in curve],
+        })
+        for d in (400, 900)
+        for method in ("CSI as printed", "CSI corrected")
+        for seed, curve in enumerate(curves)
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- figures
+
+
+def test_means_and_standard_errors():
+    mean = Mean({0: 1.0, 1: 2.0, 2: 6.0})
+    assert mean.value == 3
+    assert mean.error == pytest.approx(np.std([1, 2, 6], ddof=1) / math.sqrt(3))
+    assert math.isnan(Mean({0: 1.0}).error)
+    assert mean.difference(Mean({1: 1.0, 2: 1.0, 3: 9.0})).values == {1: 1.0, 2: 5.0}
+
+
+@pytest.mark.parametrize(
+    ("ours", "best", "joint"), [(0.92, True, True), (0.8999, False, True), (0.85, False, False)]
+)
+def test_standing_tells_best_joint_best_and_behind(ours, best, joint):
+    results = Results(text_records({"CSI": ours, "SLR": 0.9}))
+    means = {m: results.mean("table1", "ath-rel", "tfidf", m, "auc") for m in ("CSI", "SLR")}
+    place = standing(means, "CSI")
+    assert (place.is_best, place.is_joint_best) == (best, joint)
+    lower = standing(
+        {m: Mean({s: -v for s, v in mean.values.items()}) for m, mean in means.items()}, "CSI", False
+    )
+    assert (lower.is_best, lower.is_joint_best) == (best, joint)
+
+
+def test_falling_curves_and_the_fit_of_one_over_t():
+    assert share_falling([[3, 2, 1], [3, 2, 2.5]]) == (0.5, 0.25)
+    t = np.arange(1, 40)
+    slope, level, r2 = fit_inverse(5 / t + 2)
+    assert (slope, level, r2) == pytest.approx((5, 2, 1))
+    assert fit_inverse(np.log(t))[2] < 0.9
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def test_verdicts_follow_the_figures():
+    good = Results(
+        text_records({"CSI": 0.95, "SLR": 0.9, "SQH": 0.8, "SLS": 0.7, "SLNN": 0.94, "Slisotron": 0.85})
+    )
+    bad = Results(
+        text_records({"CSI": 0.75, "SLR": 0.9, "SQH": 0.8, "SLS": 0.8, "SLNN": 0.94, "Slisotron": 0.85})
+    )
+    for claim in (
+        claims.beats_sparse_linear, claims.beats_slisotron, claims.level_with_network, claims.best_of_columns,
+        claims.reaches_printed_figures,
+    ):  # fmt: skip
+        assert claim(good).verdict == claims.HOLDS
+        assert claim(bad).verdict == claims.FAILS
+
+
+def test_verdicts_on_accuracy_follow_the_margin():
+    wide = Results(text_records({"CSI": 0.95, "SLR": 0.9}, "accuracy"))
+    narrow = Results(text_records({"CSI": 0.91, "SLR": 0.9}, "accuracy"))
+    assert claims.accuracy_margin(wide).verdict == claims.HOLDS
+    assert claims.accuracy_margin(narrow).verdict == claims.FAILS
+
+
+def test_verdicts_on_the_figure_follow_the_curves():
+    falling = Results(figure_records([[3.0, 2.0, 1.5, 1.4]] * 2))
+    rising = Results(figure_records([[1.0, 2.0, 3.0, 4.0]] * 2))
+    assert claims.falls_monotonically(falling).verdict == claims.HOLDS
+    assert claims.falls_monotonically(rising).verdict == claims.FAILS
+    assert claims.harder_in_higher_dimension(falling).verdict == claims.HOLDS
+
+
+def test_verdicts_on_completion_groups_and_cost():
+    def table3(ours, theirs):
+        levels = {"CSI": ours, "LS with effects": theirs, "null": 1.0}
+        return Results([
+            Record(Unit("table3", "Epinions", "v", m, 0), {"mse": v}) for m, v in levels.items()
+        ])  # fmt: skip
+
+    assert claims.beats_least_squares_completion(table3(0.8, 0.9)).verdict == claims.HOLDS
+    assert claims.beats_least_squares_completion(table3(0.95, 0.9)).verdict == claims.FAILS
+
+    def groups(ours):
+        levels = {"CSI (5 groups)": ours, "Linear": 0.5, "Logistic": 0.6}
+        return Results([
+            Record(Unit("table2", "atp7d", "v", m, 0), {"mse": v}) for m, v in levels.items()
+        ])  # fmt: skip
+
+    assert claims.beats_group_baselines(groups(0.4))[0].verdict == claims.HOLDS
+    assert claims.beats_group_baselines(groups(0.55))[0].verdict == claims.FAILS
+
+    def cost(network):
+        levels = {"CSI": 2.0, "SLNN": network}
+        return Results([
+            Record(Unit("cost", "page", "tfidf", m, 0), {"seconds": v}) for m, v in levels.items()
+        ])  # fmt: skip
+
+    assert claims.costs_less_than_network(cost(20.0)).verdict == claims.HOLDS
+    assert claims.costs_less_than_network(cost(1.0)).verdict == claims.FAILS
+
+
+def test_nothing_run_is_nothing_claimed():
+    empty = Results([])
+    assert {claim.verdict for claim in claims.all_claims(empty)} == {claims.UNKNOWN}
+    text = as_markdown("t", document(empty, {}))
+    assert "Nothing has been run yet." in text
+    assert text.count("Not run.") > 5
+
+
+# ---------------------------------------------------------------- the report
+
+
+def test_tables_show_ours_the_papers_and_the_difference():
+    results = Results(text_records({"CSI": 0.9, "SLR": 0.8}))
+    text = as_markdown("t", document(results, RUN))
+    assert f"0.900 / {paper_figures.auc('ath-rel', 'CSI'):.3f} / +0.021" in text
+    assert "| **0.900 ± 0.001** | best |" in text
+    assert "Run of 2026-01-01" in text
+
+
+def test_missing_data_are_in_the_report_with_the_loaders_words():
+    message = "The data file 20news/x is missing (…). It is published at http://y. Put it at z."
+    missing = Record(Unit("table1", "ath-rel", "tfidf", "CSI", 0), missing=message)
+    text = as_markdown("t", limits(Results([missing])))
+    assert f"table1: ath-rel: {message}" in text
+
+
+def test_mac_win_is_judged_by_the_figures():
+    high = Results(text_records({"CSI": 0.99, "SLR": 0.98}, dataset="mac-win"))
+    low = Results(text_records({"CSI": 0.65, "SLR": 0.64}, dataset="mac-win"))
+    assert "cannot come from these data" in as_markdown("t", limits(high))
+    assert "cannot come from these data" not in as_markdown("t", limits(low))
+
+
+class Balance(HTMLParser):
+    """Counts tags that are opened and not closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "circle", "line", "polyline", "polygon"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in ("meta", "circle", "line", "polyline", "polygon"):
+            assert self.open.pop() == tag
+
+
+def test_the_page_needs_nothing_beside_it_and_closes_its_tags():
+    records = text_records({"CSI": 0.9, "SLR": 0.8}) + figure_records([[3.0, 2.0, 1.5, 1.4]] * 2)
+    page = as_page("t", document(Results(records), RUN))
+    balance = Balance()
+    balance.feed(page)
+    assert balance.open == []
+    assert "src=" not in page
+    assert "@import" not in page
+    assert page.count("<svg") == 2
+
+
+def test_blocks_in_both_forms():
+    blocks = [
+        Heading("A & b"), Text("**x** of `y`"), Bullets(["<one>"]), Table("c", ["a", "b"], [["r", "1"]]),
+        Picture("seen", "<svg/>"),
+    ]  # fmt: skip
+    text, page = as_markdown("T", blocks), as_page("T", blocks)
+    assert "## A & b" in text
+    assert "| r | 1 |" in text
+    assert "svg" not in text
+    assert '<h2 id="a-b">A &amp; b</h2>' in page
+    assert "<strong>x</strong> of <code>y</code>" in page
+    assert "&lt;one&gt;" in page
+    assert "<figcaption>seen</figcaption>" in page
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_drawings_are_well_formed(log):
+    rows = {"a": {"x": charts.Dot(0.5, 0.1), "y": charts.Dot(20.0)}, "b": {"x": charts.Dot(0.7, math.nan)}}
+    drawn = ElementTree.fromstring(charts.dot_rows("title", rows, ["x", "y"], log=log))
+    assert len(drawn.findall("circle")) == 2 + 3
+    curve = charts.Curve("c", np.array([3.0, 2.0]), np.array([2.5, 1.5]), np.array([3.5, 2.5]))
+    panels = [("one", [curve, charts.Curve("fit", np.array([2.0]), first=1)])] * 3
+    drawn = ElementTree.fromstring(charts.curve_panels("title", panels, ["c"]))
+    assert len(drawn.findall(".//polygon")) == 3
+
+
+def test_axes_put_values_where_they_belong():
+    axis = charts.Axis(0, 10, 100, 200)
+    assert [axis(v) for v in (0, 5, 10)] == [100, 150, 200]
+    assert axis.ticks() == [0, 2, 4, 6, 8, 10]
+    powers = charts.Axis(0.01, 100, 0, 4, log=True)
+    assert powers(1) == pytest.approx(2)
+    assert set(powers.ticks()) == {0.01, 0.1, 1, 10, 100}
+
+
+def test_a_stored_run_is_read_and_written(tmp_path):
+    Store(tmp_path).replace(text_records({"CSI": 0.9, "SLR": 0.8}))
+    (tmp_path / "runs.json").write_text('{"run": ' + str(RUN["run"]).replace("'", '"') + "}")
+    text, page = render.write(tmp_path, tmp_path / "out")
+    assert text.read_text() == render.as_text(tmp_path)
+    assert "0.900 ± 0.001" in page.read_text()
+
+
+def test_the_papers_tables_are_whole():
+    assert set(paper_figures.AUC) == set(table1.DATASETS)
+    assert {len(row) for row in paper_figures.AUC.values()} == {len(paper_figures.COLUMNS)}
+    assert paper_figures.auc("link", "L2-logistic") is None
+    assert paper_figures.auc("link", "CSI as printed") == paper_figures.auc("link", "CSI") == 0.981

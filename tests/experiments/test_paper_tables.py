@@ -1,0 +1,242 @@
+"""The tables' recipes: splits share nothing, a seed gives the same numbers again, every method answers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import roc_auc_score
+
+from experiments import classifiers, completion, figure, multi_output, table1, table2, table3
+from experiments.baselines.neural import MOST_WEIGHTS, best_epoch, make_network, shapes_for
+from experiments.splits import Split, shuffled
+from experiments.units import Unit
+from singleindex.datasets import load_atp, load_flags, make_single_index
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def text_split(seed=0):
+    data = make_single_index(160, 60, n_atoms=4, design="counts", density=0.3, signal=4.0, random_state=0)
+    return Split(sparse.csr_matrix(data.X), data.y, *shuffled(160, (0.5, 0.25, 0.25), seed))
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.25, 0.25), (0.8, 0.1, 0.1), (0.9, 0.1)])
+def test_parts_are_disjoint_and_whole(shares):
+    parts = shuffled(203, shares, seed=3)
+    assert sorted(np.concatenate(parts)) == list(range(203))
+    np.testing.assert_allclose([len(p) / 203 for p in parts], shares, atol=0.01)
+    assert not np.array_equal(parts[0], shuffled(203, shares, seed=4)[0])
+
+
+def test_the_only_fold_is_the_validation_part():
+    split = text_split()
+    ((train, held_out),) = split.as_cv
+    np.testing.assert_array_equal(split.both[train], split.train)
+    np.testing.assert_array_equal(split.both[held_out], split.validate)
+    assert not set(split.both) & set(split.test)
+
+
+# ---------------------------------------------------------------- Table 1
+
+
+@pytest.fixture
+def small_grids(monkeypatch):
+    monkeypatch.setattr(classifiers, "PENALTIES", 2.0 ** np.arange(-4, 4, 3))
+    monkeypatch.setattr(classifiers, "GRID", {"alphas": (1.0,), "column_scales": (0.5,), "max_iter": 2})
+    monkeypatch.setattr(classifiers, "SPARSITIES", (4, 16))
+    monkeypatch.setattr(classifiers, "STEP_SIZES", (0.25, 1.0))
+    monkeypatch.setattr(classifiers, "SLISOTRON_ITERATIONS", (3, 30))
+    monkeypatch.setattr(classifiers, "shapes_for", lambda d: [(5, 0.1), (10, 0.01)])
+
+
+@pytest.mark.parametrize("name", classifiers.METHODS)
+def test_every_column_learns_and_does_so_again(name, small_grids):
+    if name == "boosting":
+        pytest.importorskip("lightgbm")
+    split = text_split()
+    outcome = classifiers.METHODS[name](split, 0)
+    again = classifiers.METHODS[name](split, 0)
+    np.testing.assert_array_equal(outcome.score, again.score)
+    figures = table1.figures_of(outcome, split)
+    assert figures["auc"] == 0.5 if name == "null" else figures["auc"] > 0.55
+    assert 0 <= outcome.probability.min() <= outcome.probability.max() <= 1
+    assert 0 <= outcome.n_features <= split.X.shape[1]
+
+
+@pytest.mark.parametrize("name", sorted(set(classifiers.METHODS) - {"null", "boosting"}))
+def test_the_labels_of_the_test_part_are_not_looked_at(name, small_grids):
+    split = text_split()
+    y = split.y.copy()
+    y[split.test] = 1 - y[split.test]
+    other = Split(split.X, y, split.train, split.validate, split.test)
+    ours, theirs = (classifiers.METHODS[name](s, 0).score for s in (split, other))
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_balls_grow_until_they_do_not_bind():
+    split = text_split()
+    seen = []
+    for model in classifiers.growing_balls():
+        model.fit(split.X[split.train], classifiers.as_signs(split.y[split.train]))
+        seen.append(model)
+    assert [m.radius for m in seen] == list(classifiers.RADII[: len(seen)])
+    assert np.abs(seen[-1].coef_).sum() < seen[-1].radius
+    larger = type(seen[-1])(2 * seen[-1].radius)
+    larger.fit(split.X[split.train], classifiers.as_signs(split.y[split.train]))
+    np.testing.assert_allclose(larger.coef_, seen[-1].coef_, atol=1e-8)
+
+
+def test_the_network_stops_early_and_has_bounded_layers():
+    split = text_split()
+    X = split.X.astype(np.float32)
+    model = make_network(5, 0.1, len(split.train), 0)
+    reached, epoch, scores = best_epoch(
+        model, X[split.train], split.y[split.train], X[split.validate], split.y[split.validate]
+    )
+    assert reached > 0.6
+    assert 1 <= epoch <= 60
+    assert roc_auc_score(split.y[split.validate], scores) == reached
+    assert max(n for n, _ in shapes_for(53614)) * 53614 <= MOST_WEIGHTS
+    assert max(n for n, _ in shapes_for(1840)) == 1000
+
+
+# ---------------------------------------------------------------- Table 2
+
+
+def several_outputs(seed=0, labels=False):
+    data = make_single_index(
+        90, 30, structure="rows", n_outputs=3, n_atoms=4, link="clipped", random_state=0,
+        noise="binary" if labels else "gaussian", signal=4.0,
+    )  # fmt: skip
+    return Split(data.X, data.y, *shuffled(90, (0.6, 0.2, 0.2), seed))
+
+
+@pytest.mark.parametrize("name", multi_output.NUMBER_METHODS)
+def test_every_column_of_numbers(name, monkeypatch):
+    monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(6, -5, -2))
+    monkeypatch.setattr(multi_output, "SHARES", (0.5, 0.1, 0.02))
+    monkeypatch.setattr(multi_output, "N_FOLDS", 3)
+    split = several_outputs()
+    predicted, _ = multi_output.NUMBER_METHODS[name](split, 0)
+    null, _ = multi_output.NUMBER_METHODS["null"](split, 0)
+    y = split.y[split.test]
+    assert predicted.shape == y.shape
+    assert name == "null" or np.mean((predicted - y) ** 2) < np.mean((null - y) ** 2)
+
+
+@pytest.mark.parametrize("name", multi_output.LABEL_METHODS)
+def test_every_column_of_labels(name, monkeypatch):
+    monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(3, -9, -2))
+    monkeypatch.setattr(multi_output, "SHARES", (0.5, 0.1, 0.02, 0.01, 0.01))
+    monkeypatch.setattr(multi_output, "N_FOLDS", 3)
+    split = several_outputs(labels=True)
+    predicted, settings = multi_output.LABEL_METHODS[name](split, 0)
+    assert set(np.unique(predicted)) <= {0, 1}
+    assert predicted.shape == split.y[split.test].shape
+    if name == "CSI (5 groups)":
+        assert settings["n_groups"] <= 5
+
+
+def test_prices_are_scaled_by_the_known_rows(paper_data):
+    target = paper_data(load_atp).target
+    for variant, n_targets in (("two targets", 2), ("six targets", 6)):
+        split = table2.prices_split(variant, 0)
+        assert [len(p) for p in (split.train, split.validate, split.test)] == [236, 30, 30]
+        assert split.y.shape[1] == n_targets
+        np.testing.assert_allclose(split.y[split.both].std(axis=0), 1)
+    figures, _ = table2.measure(Unit("table2", "atp7d", "two targets", "null", 0))
+    split = table2.prices_split("two targets", 0)
+    known = target[split.both, :2]
+    error = (target[split.test, :2] - known.mean(axis=0)) * 2 / (known.max(axis=0) - known.min(axis=0))
+    assert figures["mse_in_range"] == pytest.approx(np.mean(error**2))
+
+
+def test_flags_are_split_as_published(paper_data):
+    paper_data(load_flags)
+    for variant in table2.FLAG_VARIANTS:
+        split = table2.flags_split(variant, 1)
+        assert (len(split.both), len(split.test)) == (129, 65)
+        assert split.X.shape[1] == int(variant[:2])
+    published = [table2.flags_split(table2.FLAG_VARIANTS[0], seed) for seed in (0, 1)]
+    np.testing.assert_array_equal(published[0].test, published[1].test)
+    assert not np.array_equal(published[0].validate, published[1].validate)
+
+
+# ---------------------------------------------------------------- Table 3
+
+
+def some_ratings():
+    rng = np.random.default_rng(0)
+    users, items = rng.standard_normal(20), rng.standard_normal(15)
+    pairs = np.array([(i, j) for i in range(20) for j in range(15)])
+    y = np.where(users[pairs[:, 0]] + items[pairs[:, 1]] > 0, 1.0, -1.0)
+    known, test = shuffled(len(y), (0.6, 0.4), 0)
+    graph = sparse.csr_matrix((np.abs(users[:, None] - users) < 0.3).astype(float) - np.eye(20))
+    return completion.Ratings(pairs, y, (20, 15), graph, None, known, test)
+
+
+@pytest.mark.parametrize("name", completion.METHODS)
+def test_every_column_of_ratings(name, monkeypatch):
+    grid = {
+        "n_atoms": (1,),
+        "penalties": (0.5,),
+        "graph_strengths": (0.0, 3.0),
+        "alphas": (1.0,),
+        "max_iter": 2,
+    }
+    monkeypatch.setattr(completion, "GRID", grid)
+    monkeypatch.setattr(completion, "N_FOLDS", 3)
+    ratings = some_ratings()
+    predicted, _ = completion.METHODS[name](ratings)
+    error = np.mean((predicted - ratings.y[ratings.test]) ** 2)
+    null = np.mean((completion.METHODS["null"](ratings)[0] - ratings.y[ratings.test]) ** 2)
+    assert predicted.shape == (len(ratings.test),)
+    assert name == "null" or error < null
+
+
+def test_shrunken_means_are_a_ridge_regression():
+    ratings = some_ratings()
+    pairs, y = ratings.pairs[ratings.known], ratings.y[ratings.known]
+    model = completion.ShrunkenMeans(3.0).fit(pairs, y, ratings.shape)
+    A = model._indicators(pairs).toarray()
+    exact = np.linalg.solve(A.T @ A + 3 * np.eye(35), A.T @ (y - y.mean()))
+    np.testing.assert_allclose(model.effects, exact, atol=1e-4)
+
+
+def test_graphs_of_edges_are_symmetric():
+    graph = table3.graph_of(np.array([[0, 1], [2, 1], [1, 0]]), 4).toarray()
+    np.testing.assert_array_equal(graph, graph.T)
+    assert graph.sum() == 4
+
+
+# ---------------------------------------------------------------- the figure
+
+
+@pytest.mark.parametrize("method", figure.METHODS)
+def test_the_figure_has_a_distance_for_every_iteration_and_again_the_same(method):
+    unit = Unit("figure", "d = 400", "synthetic", method, 1)
+    figures, settings = figure.measure(unit)
+    assert figures == figure.measure(unit)[0]
+    assert settings["n_atoms"] == 100
+    assert {len(figures[name]) for name in ("distance", "direction")} == {figure.N_ITER + 1}
+
+
+def test_the_figures_data_are_those_of_the_paper():
+    X, y, w = figure.draw(900, 0)
+    assert X.shape == (500, 900)
+    assert np.count_nonzero(w) == 30
+    assert set(np.unique(y)) == {-1, 1}
+    many = [figure.draw(400, seed) for seed in range(40)]
+    index = np.concatenate([X @ w for X, _, w in many])
+    labels = np.concatenate([y for _, y, _ in many])
+    near = np.abs(index - 1) < 0.25
+    assert labels[near].mean() == pytest.approx(2 / (1 + np.exp(-1)) - 1, abs=0.06)
+
+
+def test_raw_distance_and_direction_agree_with_their_definition():
+    unit = Unit("figure", "d = 400", "synthetic", "CSI as printed", 0)
+    figures, _ = figure.measure(unit)
+    X, y, truth = figure.draw(400, 0)
+    last = figure.printed_iterates(X, y, 100)[-1]
+    assert figures["distance"][-1] == pytest.approx(np.linalg.norm(last - truth), rel=1e-5)
+    turned = last / np.linalg.norm(last) - truth / np.linalg.norm(truth)
+    assert figures["direction"][-1] == pytest.approx(np.linalg.norm(turned), rel=1e-5)

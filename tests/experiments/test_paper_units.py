@@ -1,0 +1,175 @@
+"""Units of work: what is stored is found again, what is cut short is run again, nothing is run twice."""
+
+import json
+import types
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments import __main__ as command
+from experiments import run as stage
+from experiments.progress import PlainProgress, TimeLeft, in_words
+from experiments.units import Record, Store, Unit
+
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+UNITS = st.builds(Unit, NAMES, NAMES, NAMES, NAMES, st.integers(0, 99))
+FIGURES = st.dictionaries(
+    NAMES, st.floats(allow_nan=False) | st.lists(st.floats(allow_nan=False), max_size=3)
+)
+
+
+def make_units(n=6, table="part", method="m"):
+    return [Unit(table, "set", "plain", method, seed) for seed in range(n)]
+
+
+@given(unit=UNITS, figures=FIGURES, missing=NAMES | st.just(""))
+def test_a_record_comes_back_from_its_line(unit, figures, missing):
+    record = Record(unit, figures, {"a": 1}, missing, "run")
+    line = record.as_line()
+    assert "\n" not in line
+    assert Record.from_line(line) == record
+
+
+def test_a_line_cut_short_is_passed_over_and_the_next_one_is_whole(tmp_path):
+    store = Store(tmp_path)
+    first, second, third = make_units(3)
+    store.append(Record(first, {"x": 1.0}))
+    with (tmp_path / "part.jsonl").open("a") as file:
+        file.write(Record(second, {"x": 2.0}).as_line()[:-5])
+    assert set(store.records()) == {first}
+    store.append(Record(third, {"x": 3.0}))
+    assert set(store.records()) == {first, third}
+
+
+def test_the_same_results_give_the_same_files(tmp_path):
+    records = [Record(unit, {"x": float(unit.seed)}) for unit in make_units()]
+    for name, order in (("a", records), ("b", records[::-1])):
+        Store(tmp_path / name).replace(order)
+    assert (tmp_path / "a" / "part.jsonl").read_text() == (tmp_path / "b" / "part.jsonl").read_text()
+    Store(tmp_path / "a").replace([])
+    assert not list((tmp_path / "a").glob("*.jsonl"))
+
+
+class Part:
+    """A table whose units are counted, and fail, are missing or are stopped where they are told to."""
+
+    NAME, SEEDS, DATASETS = "part", 6, ("set",)
+
+    def __init__(self):
+        self.ran, self.stop_at, self.fail_at, self.missing_at = [], None, None, None
+
+    def units(self, n_seeds, quick=False):
+        return make_units(n_seeds)
+
+    def measure(self, unit):
+        if unit.seed == self.stop_at:
+            raise KeyboardInterrupt
+        if unit.seed == self.fail_at:
+            raise ArithmeticError("no such number")
+        if unit.seed == self.missing_at:
+            raise FileNotFoundError("The data file a/b is missing. Put it at c.")
+        self.ran.append(unit.seed)
+        return {"x": unit.seed / 7}, {}
+
+
+@pytest.fixture
+def part(monkeypatch):
+    part = Part()
+    monkeypatch.setitem(stage.TABLES, "part", part)
+    return part
+
+
+def test_a_stopped_run_goes_on_where_it_was(tmp_path, part):
+    part.stop_at = 3
+    with pytest.raises(KeyboardInterrupt):
+        stage.run_units(make_units(), Store(tmp_path), 1)
+    assert part.ran == [0, 1, 2]
+    part.stop_at = None
+    assert stage.run_units(make_units(), Store(tmp_path), 1) == []
+    assert part.ran == [0, 1, 2, 3, 4, 5]
+    stage.run_units(make_units(), Store(tmp_path), 1)
+    assert part.ran == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_failure_is_told_and_not_stored(tmp_path, part):
+    part.fail_at = 2
+    failed = stage.run_units(make_units(), Store(tmp_path), 1)
+    assert failed == ["part/set/plain/m/2: ArithmeticError: no such number"]
+    assert {unit.seed for unit in Store(tmp_path).records()} == {0, 1, 3, 4, 5}
+
+
+def test_missing_data_are_told_the_rest_runs_and_they_are_tried_again(tmp_path, part):
+    part.missing_at = 1
+    assert stage.run_units(make_units(), Store(tmp_path), 1) == []
+    record = Store(tmp_path).records()[make_units()[1]]
+    assert record.missing == "The data file a/b is missing. Put it at c."
+    assert part.ran == [0, 2, 3, 4, 5]
+    part.missing_at = None
+    stage.run_units(make_units(), Store(tmp_path), 1)
+    assert part.ran == [0, 2, 3, 4, 5, 1]
+
+
+def test_two_processes_give_what_one_gives(tmp_path):
+    units = stage.TABLES["figure"].units(1)[:4]
+    for n_jobs in (1, 2):
+        assert stage.run_units(units, Store(tmp_path / str(n_jobs)), n_jobs) == []
+    one, two = (Store(tmp_path / name).records() for name in "12")
+    for name in ("distance", "direction"):
+        assert {u: r.figures[name] for u, r in one.items()} == {u: r.figures[name] for u, r in two.items()}
+
+
+def test_a_run_is_described(tmp_path, part):
+    stage.run_units(make_units(1), Store(tmp_path), 1)
+    runs = json.loads((tmp_path / "runs.json").read_text())
+    (record,) = Store(tmp_path).records().values()
+    assert runs[record.run]["packages"]["singleindex"] != "absent"
+
+
+# ---------------------------------------------------------------- progress and command line
+
+
+def test_the_time_left_comes_from_units_alike():
+    slow, fast = make_units(3, method="slow"), make_units(3, method="fast")
+    left = TimeLeft(slow + fast, n_jobs=2)
+    left.done(slow[0], 10.0)
+    left.done(fast[0], 1.0)
+    assert left.seconds() == pytest.approx((2 * 10 + 2 * 1) / 2)
+    assert [in_words(s) for s in (3.2, 61, 3600)] == ["3 s", "1 min 01 s", "60 min 00 s"]
+
+
+def test_plain_progress_says_how_far_it_is(capsys):
+    with PlainProgress("title", make_units(2), 1) as progress:
+        progress.done(make_units(2)[0], 1.0)
+        progress.done(make_units(2)[1], 1.0)
+    assert "[title] 2/2 units, about 0 s left" in capsys.readouterr().err
+
+
+def test_parts_data_sets_and_seeds_can_be_named():
+    options = command.parse(["table1", "--datasets", "ath-rel,aut-mot", "--seeds", "2"])
+    units = command.units_of(options)
+    assert {unit.dataset for unit in units} == {"ath-rel", "aut-mot"}
+    assert {unit.seed for unit in units} == {0, 1}
+    assert {unit.table for unit in units} == {"table1"}
+
+
+@pytest.mark.parametrize("wrong", [["table9"], ["table1", "--datasets", "cats"]])
+def test_a_wrong_name_is_answered_with_the_right_ones(wrong, capsys):
+    with pytest.raises(SystemExit):
+        command.parse(wrong)
+    assert "there are" in capsys.readouterr().err
+
+
+def test_units_are_all_different():
+    units = [unit for part in stage.TABLES.values() for unit in part.units(2)]
+    assert len(set(units)) == len(units) > 0
+    assert isinstance(stage.TABLES["table1"], types.ModuleType)
+
+
+def test_a_part_of_the_run_prints_its_tables_and_leaves_the_stored_results(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "WORK", tmp_path / "work")
+    monkeypatch.setattr(command.render, "STORED", tmp_path / "stored")
+    assert command.main(["figure", "--seeds", "1", "--jobs", "1", "--datasets", "d = 400"]) == 0
+    assert "What is and what is not monotone" in capsys.readouterr().out
+    assert not (tmp_path / "stored").exists()
+    assert (tmp_path / "work" / "full" / "RESULTS.md").exists()
