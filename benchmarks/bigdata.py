@@ -174,7 +174,7 @@ def parquet_rate(quick):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    n, d = (200_000, 50) if quick else (2_000_000, 50)
+    n, d = (200_000, 50) if quick else (1_000_000, 50)
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/rows.parquet"

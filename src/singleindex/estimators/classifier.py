@@ -198,11 +198,6 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         is_first = not hasattr(self, "stream_")
         X, y = self._check_X_y(X, y, multi_output=True, reset=is_first)
         weight = self._check_weight(sample_weight, X)
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to "
-                "partial_fit."
-            )
         self._begin_stream(y, classes, is_first)
         if self.multilabel_:
             Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)

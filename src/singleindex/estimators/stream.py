@@ -23,7 +23,11 @@ class UnitsOfX:
 
 
 def learns_from_streams(estimator):
-    """Return whether there is a `partial_fit`: not where settings are searched for, which needs all rows."""
+    """Return whether there is a `partial_fit`: not for estimators that need all rows at once."""
+    if getattr(estimator, "class_weight", None) == "balanced":
+        raise AttributeError(
+            "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to partial_fit."
+        )
     return "solver" in estimator.get_params(deep=False)
 
 

@@ -209,18 +209,19 @@ class StochasticCsi:
     # ------------------------------------------------------------ the model
 
     def result(self) -> SolverResult:
-        """Return the model as it is now, its coefficients in the units of X."""
+        """Return the model as it is now, its coefficients in the units of X. To be asked of a copy.
+
+        The history has one entry per period, and one for the rows since the last.
+        """
         state = self.state
-        bins = self._bins("model")
-        coef = self._projected(state["average"], self._scale(), 0.0)
+        self._record(self._scale())
         history = dict(zip(RECORDED, state["history"].T.copy(), strict=True))
-        points = None
-        if bins.exponent is not None:
-            self._error("model")
-            points = bins.points(state["squares"], state["y_mean"])
-        link = self._link("model")
-        index = np.zeros(0) if points is None else points.index
-        return SolverResult(coef, index, link, state["t"], state["t"], Status.STREAMED, history, points)
+        coef = self._projected(state["average"], self._scale(), 0.0)
+        points = self._bins("model").points(state["squares"], state["y_mean"])
+        last = len(state["history"]) - 1
+        return SolverResult(
+            coef, points.index, self._link("model"), state["t"], last, Status.STREAMED, history, points
+        )
 
     # ------------------------------------------------------------ parts of the state
 
