@@ -58,8 +58,8 @@ class Candidate:
         return Settings(self.n_atoms, self.penalty, ridge, strengths, fitter, model.max_iter, model.tol)
 
 
-# Standard errors of the difference by which a candidate must be better than the best so far. More with curves:
-# every iterate is a candidate, and a curve makes up for bad settings.
+# Standard errors of the difference by which a candidate must be better than the best so far. More with
+# curves: every iterate is a candidate, and a curve makes up for bad settings.
 BEYOND, BEYOND_WITH_CURVES = 1.0, 2.0
 # Folds for the final link where the search has held out too few ratings for it.
 _LINK_CV = 5
