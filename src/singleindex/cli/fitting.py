@@ -78,7 +78,7 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
     classes = data.target.task == "classification"
     settings: dict[str, Any] = {
         "n_atoms": options.n_atoms, "structure": structure, "rule": options.rule, "cv": folds,
-        "refit": "average" if options.average else "all", "n_jobs": options.jobs, "verbose": int(verbose),
+        "refit": "average" if options.average else "auto", "n_jobs": options.jobs, "verbose": int(verbose),
     }  # fmt: skip
     if options.scoring is not None:
         settings["scoring"] = options.scoring

@@ -62,7 +62,7 @@ class SearchMixin(SingleIndexBase):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
-            Used in fitting; scores are not weighted.
+            Used in fitting, and in the scores where scikit-learn's scorer takes weights.
         groups : array-like of shape (n_samples,), default=None
             For splitters that keep groups together.
 
