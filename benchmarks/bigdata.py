@@ -25,7 +25,7 @@ from singleindex import SingleIndexClassifier
 from singleindex.datasets import make_single_index
 from singleindex.design import CsrDesign, DenseDesign, ScaledDesign, read_chunks
 from singleindex.design.survey import survey_rows
-from singleindex.link import Lpav
+from singleindex.link import Bins, Lpav
 from singleindex.solvers import OnePass, TwoPass
 from singleindex.solvers import one_pass as one_pass_module
 from singleindex.structures import Sparse
@@ -85,7 +85,14 @@ class Iteration:
         self._next(self.loop.visit(self.state))
 
     def link_and_projection(self, seen):
-        return lambda: self._next(seen)
+        """Return the part of it that is not the visit: bins, link, projection."""
+
+        def part():
+            Bins(4096, self.state.exponent).add(seen.index, self.loop.y)
+            self.state.history.clear()
+            self._next(seen)
+
+        return part
 
 
 def iteration_costs(quick):
