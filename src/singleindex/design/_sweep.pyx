@@ -24,8 +24,14 @@ cdef extern from *:
     #else
     static int usable_threads(void) { return 1; }
     #endif
+    #if defined(__GNUC__) || defined(__clang__)
+    #define fetch_early(address) __builtin_prefetch(address)
+    #else
+    #define fetch_early(address) ((void) (address))
+    #endif
     """
     int usable_threads() nogil
+    void fetch_early(const void *address) noexcept nogil
 
 
 def count_threads():
@@ -35,7 +41,7 @@ def count_threads():
 
 cdef enum:
     TILE = 16           # the most rows of sparse data that are visited together,
-    TILE_ENTRIES = 64   # and their entries: few enough to be still at hand for the gradient
+    TILE_ENTRIES = 256  # and their entries: few enough to be still at hand for the gradient
     WIDE = 4            # rows of dense data that share one pass over the gradient
 
 
@@ -161,6 +167,9 @@ cdef inline void sparse_add(
 ) noexcept nogil:
     cdef double a, b, c, d
     while k + 3 < end:
+        # While these entries are used again, the next ones are on their way; past the end that does no harm.
+        fetch_early(data + k + TILE_ENTRIES)
+        fetch_early(indices + k + TILE_ENTRIES)
         a = factor * data[k]
         b = factor * data[k + 1]
         c = factor * data[k + 2]

@@ -18,7 +18,7 @@ from .progress import Progress, RowsBar
 
 # Rows in memory from which one pass, with bins for the link, is the faster: measured in
 # benchmarks/bigdata.py.
-LONG = 100_000
+LONG = 50_000
 # What may change between two fits that share a checkpoint.
 _FREE = ("max_iter", "tol", "verbose", "solver")
 

@@ -116,8 +116,12 @@ def solve_one_pass(
         state, seen = loop.advance(state, seen, iterate.link, w_next), None
         if checkpoint is not None:
             checkpoint.save(state)
-    assert state.best is not None
+    return _as_result(state, status)
+
+
+def _as_result(state: State, status: Status) -> SolverResult:
     best = state.best
+    assert best is not None
     return SolverResult(
         best.coef, best.index, best.link, len(state.history), best.n_iter, status,
         dict(zip(RECORDED, np.array(state.history, dtype=np.float64).T.copy(), strict=True)), best.points,

@@ -171,7 +171,7 @@ def read_chunks(
     n_features : int, default=None
         For svmlight: the number of columns, to save a reading of the files that would count them.
     chunk_rows : int, default=None
-        Rows of a chunk; by default as many as 32 MiB hold.
+        Rows of a chunk; by default as many as 8 MiB hold.
     file_format : "parquet", "csv", "npy" or "svmlight", default=None
         None to go by the suffix.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-_CHUNK_BYTES = 32 << 20
+_CHUNK_BYTES = 8 << 20
 
 
 def rows_per_chunk(n_features: int, itemsize: int, chunk_rows: int | None) -> int:

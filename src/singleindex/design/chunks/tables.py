@@ -216,7 +216,7 @@ class CsvReader(TableReader):
 
     def _block_size(self, path: str) -> int:
         if self.chunk_rows is None:
-            return bytes_per_chunk() // 2
+            return bytes_per_chunk()
         with open(path, "rb") as file:
             sample = file.read(1 << 20)
         longest = max(map(len, sample.split(b"\n")), default=0)
