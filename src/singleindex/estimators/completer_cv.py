@@ -53,16 +53,14 @@ class Candidate:
         return self.alpha_rows, self.alpha_cols, self.strength_rows, self.strength_cols
 
     def settings(self, model, fitter) -> Settings:
-        return Settings(
-            n_atoms=self.n_atoms, penalty=self.penalty,
-            ridge=ridge_of((self.alpha_rows, self.alpha_cols), model.effects),
-            strengths=(self.strength_rows, self.strength_cols),
-            fitter=fitter, max_iter=model.max_iter, tol=model.tol,
-        )  # fmt: skip
+        ridge = ridge_of((self.alpha_rows, self.alpha_cols), model.effects)
+        strengths = (self.strength_rows, self.strength_cols)
+        return Settings(self.n_atoms, self.penalty, ridge, strengths, fitter, model.max_iter, model.tol)
 
 
-# Standard errors of the difference by which a candidate must be better than the best so far.
-BEYOND = 1.0
+# Standard errors of the difference by which a candidate must be better than the best so far. More with
+# curves: every iterate is a candidate, and a curve makes up for bad settings.
+BEYOND, BEYOND_WITH_CURVES = 1.0, 2.0
 # Folds for the final link where the search has held out too few ratings for it.
 _LINK_CV = 5
 # Ridge and strength from which the search starts: those of the plain completer.
@@ -117,8 +115,8 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     the columns, rank and penalty, then ridges and strengths one by one beside the factors. It starts from
     effects alone at ridges and strengths of 3, and changes its mind only where the held-out ratings are
     predicted better by more than a standard error of the difference: of many candidates that do about as
-    well, chance would choose one. With a learned link all of this is done for least squares first, and
-    then once more around the choice with a link, every iterate tried.
+    well, chance would choose one. With a learned link all of this is done for least squares first, and then
+    once more around the choice with a link, every iterate tried; two standard errors count there.
 
     Examples
     --------
@@ -329,7 +327,7 @@ class Search:
             gain = self.best_error - error
             mean = np.average(gain, weights=weight)
             chance = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / weight.sum())
-            if mean <= BEYOND * chance:
+            if mean <= (BEYOND_WITH_CURVES if self.with_curve else BEYOND) * chance:
                 return
         self.best_row, self.best_error = row, error
 
