@@ -291,7 +291,7 @@ def harder_in_higher_dimension(results: Results) -> Claim:
 
 
 def falls_like_one_over_t(results: Results) -> Claim:
-    said = "Conjecture: the distance falls at best like 1/t, down to a statistical error."
+    said = "The distance falls in the shape of the conjecture, C/t + Δ."
     fits = []
     for dataset in figure_sets(results):
         curves = curves_of(results, dataset, "CSI corrected", "distance")
