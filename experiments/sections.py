@@ -207,7 +207,7 @@ def group_table(results: Results, rows, methods, name: str, title: str, larger: 
     note = (
         "; the paper does not say which average"
         if rows[0][0] == "flags"
-        else "; its scaling of y is not given"
+        else "; the paper does not say how it scaled y"
     )
     return Table(title + note, ["variant", *methods], [*body, ["the paper", *cells]])
 
