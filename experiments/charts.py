@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 WIDTH = 760
+N_COLOURS = 11
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,12 @@ def legend(names: Sequence[str], x: float, y: float, width: float) -> tuple[list
     """Return coloured names, in as many lines as they need, and the height of these."""
     parts, left, top = [], x, y
     for k, name in enumerate(names):
-        wide = 22 + 6.6 * len(name)
+        wide = 30 + 7.0 * len(name)
         if left + wide > x + width:
             left, top = x, top + 18
-        parts.append(f'<circle cx="{left + 5:.1f}" cy="{top - 4:.1f}" r="4.5" fill="var(--c{k % 8})"/>')
+        parts.append(
+            f'<circle cx="{left + 5:.1f}" cy="{top - 4:.1f}" r="4.5" fill="var(--c{k % N_COLOURS})"/>'
+        )
         parts.append(text(left + 14, top, name))
         left += wide
     return parts, top - y + 18
@@ -113,7 +116,7 @@ def dot_rows(title: str, rows: dict[str, dict[str, Dot]], names: Sequence[str], 
 
 
 def drawn_dot(axis: Axis, y: float, dot: Dot, k: int) -> str:
-    colour = f"var(--c{k % 8})"
+    colour = f"var(--c{k % N_COLOURS})"
     x = axis(dot.value)
     fill = "none" if dot.hollow else colour
     circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.2" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
@@ -168,7 +171,7 @@ def curve_panel(
 
 def drawn_curve(curve: Curve, horizontal: Axis, vertical: Axis) -> list[str]:
     t = np.arange(len(curve.mean)) + curve.first
-    colour = f"var(--c{curve.colour % 8})"
+    colour = f"var(--c{curve.colour % N_COLOURS})"
     parts = []
     if curve.low is not None and curve.high is not None:
         around = [*zip(t, curve.high, strict=True), *reversed(list(zip(t, curve.low, strict=True)))]

@@ -111,11 +111,11 @@ def as_markdown(title: str, blocks: Sequence[Block]) -> str:
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1d22; --paper: #fdfdfb; --soft: #6a6c76; --rule: #d9d9d4;
   --band: #f2f2ee; --c0: #1f6fb4; --c1: #c8501e; --c2: #2c8a57; --c3: #8a5fb0; --c4: #a3852a; --c5: #b23a6d;
-  --c6: #4c7d86; --c7: #7a6a5c; }
+  --c6: #111111; --c7: #7a6a5c; --c8: #1fa3a3; --c9: #d19a00; --c10: #9aa0ad; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e2; --paper: #16171b; --soft: #9a9ca6;
   --rule: #34363e; --band: #1f2127; --c0: #6db3ef; --c1: #f08a5c; --c2: #67c896;
   --c3: #bd9be0; --c4: #d6ba62; --c5: #ea82ab;
-  --c6: #86bcc6; --c7: #b8a797; } }
+  --c6: #ffffff; --c7: #b8a797; --c8: #4fd6d6; --c9: #ffcf4d; --c10: #7d8494; } }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 66rem; padding: 1rem 1rem 4rem; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, sans-serif; }

@@ -49,9 +49,9 @@ folds prefer, by soft thresholding; chosen by MSE and, for flags, log-loss. The 
 orientation.
 
 atp7d: 80-10-10. The paper speaks of two targets, the file has six: the first two, and all. It does not
-say how y was scaled: both scalings are shown. flags: 129 and 65 rows, the published split (where only the
-folds differ between seeds) and random ones; nominal features as the 19 integers of the file or as 43
-columns.
+say how y was scaled: the same predictions are measured with y standardised and with y from −1 to 1, both
+over the rows that are not for the test. flags: 129 and 65 rows, the published split (where only the folds
+differ between seeds) and random ones; nominal features as the 19 integers of the file or as 43 columns.
 """
 
 TABLE3 = f"""

@@ -10,7 +10,7 @@ from . import cost, figure, paper_figures, table1, table2, table3
 from .analyse import Mean, Results, fit_inverse, share_falling, standing
 from .charts import Curve, Dot, curve_panels, dot_rows
 from .claims import OURS, all_claims, curves_of, figure_sets, means_of
-from .classifiers import METHODS, PAPER_COLUMNS
+from .classifiers import METHODS, PAPER_COLUMNS, VARIANTS
 from .document import Block, Bullets, Heading, Picture, Table, Text
 from .limits import limits
 from .notes import NOTES
@@ -128,7 +128,9 @@ def place_of(means: dict[str, Mean]) -> str:
 
 def beside_the_paper(results: Results, rows) -> Table:
     methods = [
-        m for m in results.methods(table1.NAME, PAPER_COLUMNS) if paper_figures.auc("link", m) is not None
+        m
+        for m in results.methods(table1.NAME, PAPER_COLUMNS | VARIANTS)
+        if paper_figures.auc("link", m) is not None
     ]
     body = []
     for row in rows:
@@ -205,7 +207,7 @@ def group_table(results: Results, rows, methods, name: str, title: str, larger: 
     note = (
         "; the paper does not say which average"
         if rows[0][0] == "flags"
-        else "; its scaling of y is not given"
+        else "; the paper does not say how it scaled y"
     )
     return Table(title + note, ["variant", *methods], [*body, ["the paper", *cells]])
 
