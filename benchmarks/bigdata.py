@@ -117,7 +117,7 @@ def iteration_costs(quick):
                 calls[kind, n_threads] = Iteration(design, y, n_atoms, n_threads)
         # One thread by the processor's time, which other programs do not add to; two can only be timed by
         # the clock, and only where two cores are free.
-        turns = 3 if quick else 12
+        turns = 3 if quick else 25
         alone = least_times(
             {k: calls[k] for k in ("scipy", ("all", 1), ("few", 1))}, turns, time.process_time
         )
