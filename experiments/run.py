@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import platform
 import subprocess
 import sys
@@ -76,8 +77,6 @@ def results_of(units: list[Unit], run: str, n_jobs: int) -> Iterator[tuple[Recor
 
 def note_run(folder: Path) -> str:
     """Write down with what this run is made, and return its name."""
-    import json
-
     told = describe()
     path = folder / "runs.json"
     runs = json.loads(path.read_text()) if path.exists() else {}

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from singleindex import datasets as data_sets
 
@@ -49,8 +50,6 @@ def load(dataset: str) -> tuple[np.ndarray, np.ndarray, tuple[int, int], Any, An
 
 def graph_of(edges: np.ndarray, n_nodes: int) -> Any:
     """Return the symmetric 0/1 matrix of undirected edges."""
-    from scipy import sparse
-
     half = sparse.csr_matrix((np.ones(len(edges)), edges.T), shape=(n_nodes, n_nodes))
     return ((half + half.T) > 0).astype(np.float64)
 
