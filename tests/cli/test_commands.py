@@ -36,6 +36,16 @@ def test_fit_is_the_fit_of_python(cli, wide, wide_csv):
     np.testing.assert_allclose(singleindex.load("m.sim").coef_, expected.coef_, rtol=1e-12, atol=1e-15)
 
 
+def test_units_of_columns_do_not_matter(cli, wide, wide_csv):
+    """A column in thousandths is found as well as the same column in units."""
+    wide.assign(gene_3=1000 * wide["gene_3"]).to_csv("other.csv", index=False)
+    for name in (wide_csv, "other.csv"):
+        assert cli("fit", name, "--target", "relapse", "-o", f"{name}.sim")[0] == 0
+    plain, other = (singleindex.load(f"{name}.sim") for name in (wide_csv, "other.csv"))
+    assert plain.coef_[3] != 0
+    assert other.coef_[3] != 0
+
+
 def test_a_messy_table_from_file_to_prediction(cli, messy, messy_csv):
     code, _, err = cli("fit", messy_csv, "-t", "Ergebnis €", "--drop", "class")
     assert code == ExitCode.DATA

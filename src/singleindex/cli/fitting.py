@@ -82,6 +82,9 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
     }  # fmt: skip
     if options.scoring is not None:
         settings["scoring"] = options.scoring
+    if not hasattr(data.train.X, "tocsr"):
+        # The columns of a table may be in any units; those of sparse data are mostly counts.
+        settings["column_scales"] = (0.5, 1.0)
     kind = SingleIndexClassifierCV if classes else SingleIndexRegressorCV
     return kind(**settings)
 
