@@ -7,7 +7,7 @@ BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo images test lint dev bench paper clean
+.PHONY: demo images test lint docs dev bench paper clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -17,13 +17,19 @@ images: demo
 	cp demo_output/links.png docs/images/links.png
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests README.md --doctest-glob='*.md'
+	$(BIN)/python -m pytest tests README.md docs/start.md --doctest-glob='*.md'
 	cd $(VENV) && bin/python -m pytest --doctest-modules --pyargs singleindex -c ../pyproject.toml --rootdir=..
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site is in docs/_build/html; every lesson and example is run, and a warning is an error.
+docs: $(VENV)/.installed
+	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 bench: $(VENV)/.installed-test
 	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[bench]'
@@ -53,4 +59,4 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache demo_output
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated

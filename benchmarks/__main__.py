@@ -14,7 +14,19 @@ import sklearn
 
 import singleindex
 
-from . import completion, completion_scale, fit, lpav, probabilities, recovery, selection, small_n, text
+from . import (
+    bigdata,
+    cli,
+    completion,
+    completion_scale,
+    fit,
+    lpav,
+    probabilities,
+    recovery,
+    selection,
+    small_n,
+    text,
+)
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
@@ -26,6 +38,8 @@ PARTS = {
     "probabilities": ("Probabilities", probabilities),
     "completion": ("Matrix completion", completion),
     "completion_scale": ("Matrix completion at size", completion_scale),
+    "bigdata": ("Data that does not fit", bigdata),
+    "cli": ("The command line", cli),
 }
 FOLDER = Path(__file__).with_name("results")
 REPORT = Path(__file__).with_name("RESULTS.md")
@@ -41,24 +55,24 @@ def main():
         parser.error(f"there is no part {unknown.pop()!r}; there are {', '.join(PARTS)}")
     warnings.simplefilter("ignore")
     for name in options.parts or PARTS:
-        title, part = PARTS[name]
-        section = [
-            f"## {title}",
-            "",
-            part.__doc__.strip(),
-            "",
-            *part.run(options.quick),
-            "",
-            provenance(),
-            "",
-        ]
-        print("\n".join(section), flush=True)
+        section = as_section(name, PARTS[name][1].run(options.quick))
+        print(section, flush=True)
         if not options.quick:
-            FOLDER.mkdir(exist_ok=True)
-            (FOLDER / f"{name}.md").write_text("\n".join(section))
+            store(name, section)
     if not options.quick:
-        REPORT.write_text(assemble())
         print(f"written to {REPORT}")
+
+
+def as_section(name, lines):
+    title, part = PARTS[name]
+    return "\n".join([f"## {title}", "", part.__doc__.strip(), "", *lines, "", provenance(), ""])
+
+
+def store(name, section):
+    """Keep the section of a part, and write the report anew."""
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{name}.md").write_text(section)
+    REPORT.write_text(assemble())
 
 
 def assemble():

@@ -1,10 +1,12 @@
 """What the documents say of the project is what the project is."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import singleindex
+from benchmarks import bigdata, bigdata_report
 from benchmarks.__main__ import REPORT, assemble
 from experiments import render
 
@@ -13,6 +15,11 @@ ROOT = Path(__file__).parents[1]
 
 def test_the_report_is_the_stored_results():
     assert REPORT.read_text() == assemble()
+
+
+def test_the_page_on_big_data_says_what_was_measured():
+    known = json.loads(bigdata.STORE.read_text())
+    assert "\n".join(["", *bigdata_report.page_block(known), ""]) in bigdata_report.PAGE.read_text()
 
 
 def test_the_papers_results_are_the_stored_ones():

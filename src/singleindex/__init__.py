@@ -1,19 +1,23 @@
 """High-dimensional single-index models with a learned monotone link."""
 
-from .estimators import (
-    LipschitzIsotonicRegression,
-    SingleIndexClassifier,
-    SingleIndexClassifierCV,
-    SingleIndexCompleter,
-    SingleIndexCompleterCV,
-    SingleIndexRegressor,
-    SingleIndexRegressorCV,
-    Slisotron,
-    load,
-    save,
-    single_index_path,
-)
-from .link import lipschitz_isotonic_regression
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import (
+        LipschitzIsotonicRegression,
+        SingleIndexClassifier,
+        SingleIndexClassifierCV,
+        SingleIndexCompleter,
+        SingleIndexCompleterCV,
+        SingleIndexRegressor,
+        SingleIndexRegressorCV,
+        Slisotron,
+        load,
+        save,
+        single_index_path,
+    )
+    from .link import lipschitz_isotonic_regression
 
 __version__ = "0.1.0"
 
@@ -31,3 +35,22 @@ __all__ = [
     "save",
     "single_index_path",
 ]
+
+_PACKAGES = ("datasets", "design", "estimators", "export", "inspection", "link", "solvers", "structures")
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: help and completion need not wait for scikit-learn."""
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name in __all__:
+        for home in ("estimators", "link"):
+            module = import_module(f".{home}", __name__)
+            if hasattr(module, name):
+                value = globals()[name] = getattr(module, name)
+                return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PACKAGES})

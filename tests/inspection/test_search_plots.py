@@ -51,7 +51,7 @@ SEARCHES = {
     "three classes": THREE,
     "no column scale": SingleIndexRegressorCV(
         [3], alphas=[0.1], column_scales=[None, 1.0], scoring=None, **SMALL
-    ).fit(X, Y),
+    ).fit(X * np.geomspace(1, 3, 12), Y),
     "average": SingleIndexRegressorCV([3], alphas=[0.1], refit="average", scoring="r2", **SMALL).fit(X, Y),
 }
 every_search = pytest.mark.parametrize("model", SEARCHES.values(), ids=SEARCHES)

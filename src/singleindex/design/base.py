@@ -15,6 +15,10 @@ class Design(Protocol):
     """The data matrix, known only by its products.
 
     `w` has shape (d,) or (d, n_outputs), `r` has shape (n,) or (n, n_outputs).
+
+    A design may also have `sweep(visit, y, weight)`, one visit of all rows that gives all an iteration needs,
+    a :class:`~singleindex.design.Sweep`; :func:`singleindex.design.sweep.sweep_rows` makes it of the
+    products.
     """
 
     @property

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._products import dense_matvec_by_columns, dense_matvec_by_rows
+from ._sweep import dense_sweep
 from .base import FloatArray
+from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows
 
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
 _SPARSE_BELOW = {"C": 1 / 8, "F": 1 / 2}
@@ -58,3 +60,18 @@ class DenseDesign:
             variance += weight[block] @ np.square(gap, out=gap)
         variance[constant] = 0
         return mean, variance
+
+    def visit_rows(
+        self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the index, the sum of weight × residual × row, and the sums of a sweep."""
+        if self.X.strides[1] != self.X.itemsize:
+            # The entries of a row lie apart: two products by columns read less than one visit by rows.
+            index = self.matvec(visit.w)
+            residual, sums = residuals_of(visit, index, index_old, y, weight)
+            return index, self.rmatvec(residual), sums
+        cuts = cut_rows(*self.shape, self.X.size)
+        return run_kernel(dense_sweep, (self.X,), cuts, visit, index_old, y, weight, self.X.size)
+
+    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
+        return sweep_rows(self, visit, y, weight)

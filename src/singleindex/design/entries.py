@@ -34,6 +34,11 @@ class EntriesDesign:
     shape: tuple[int, int]
     weight: FloatArray | None = None
 
+    def part(self, keep: IntArray) -> EntriesDesign:
+        """Return some of the entries, or all in another order, of the same matrix."""
+        weight = None if self.weight is None else self.weight[keep]
+        return EntriesDesign(self.rows[keep], self.cols[keep], self.shape, weight)
+
     def index(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the entries of left @ right.T, in the order of the data."""
         return entries_of_product(self.rows, self.cols, left, right)

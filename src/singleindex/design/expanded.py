@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .base import FloatArray
-from .scaled import ScaledDesign
+from .scaled import ScaledDesign, sweep_through
+from .sweep import Sweep, Visit
 
 
 class ExpandedDesign:
@@ -24,7 +27,8 @@ class ExpandedDesign:
         return self.design.matvec(self._fold(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
-        return self.design.rmatvec(r)[self.columns]
+        expanded: FloatArray = self.design.rmatvec(r)[self.columns]
+        return expanded
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.design.column_moments(weight)
@@ -33,6 +37,14 @@ class ExpandedDesign:
     def in_units_of_X(self, w: FloatArray) -> FloatArray:
         """Return the coefficients of the columns of X."""
         return self.design.in_units_of_X(self._fold(w))
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient in these columns of one in the columns of X."""
+        expanded: FloatArray = self.design.pull_back(gradient)[self.columns]
+        return expanded
+
+    def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
+        return sweep_through(self, visit, y, weight)
 
     def _fold(self, w: FloatArray) -> FloatArray:
         folded = np.zeros((self.design.shape[1], *w.shape[1:]))

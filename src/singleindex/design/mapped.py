@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from .base import FloatArray
-from .scaled import ScaledDesign
+from .scaled import ScaledDesign, sweep_through
+from .sweep import Sweep, Visit
 
 
 class Coordinates(Protocol):
@@ -47,6 +48,13 @@ class MappedDesign:
     def in_units_of_X(self, w: FloatArray) -> FloatArray:
         """Return the coefficients of the columns of X."""
         return self.design.in_units_of_X(self._map(w))
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient in these coordinates of one in the columns of X."""
+        return self._map(self.design.pull_back(gradient))
+
+    def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
+        return sweep_through(self, visit, y, weight)
 
     def _map(self, w: FloatArray) -> FloatArray:
         if w.ndim == 1:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .base import Design, FloatArray
+from .csr import CsrDesign
 from .dense import DenseDesign
 from .sparse import SparseDesign
+from .sweep import Sweep, Visit
 
 
 class ScaledDesign:
@@ -27,7 +30,7 @@ class ScaledDesign:
         return self.design.matvec(self.in_units_of_X(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
-        return self.in_units_of_X(self.design.rmatvec(r))
+        return self.pull_back(self.design.rmatvec(r))
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.design.column_moments(weight)
@@ -38,10 +41,39 @@ class ScaledDesign:
         scaled: FloatArray = (w.T * self.scale).T
         return scaled
 
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient in these columns of one in the columns of X."""
+        return self.in_units_of_X(gradient)
+
+    def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
+        return sweep_through(self, visit, y, weight)
+
+
+def sweep_through(design: Any, visit: Visit, y: Any, weight: FloatArray | None) -> Sweep:
+    """Sweep the design that `design` is a view of."""
+    w = design.in_units_of_X(visit.w)
+    w_old = w if visit.w_old is visit.w else design.in_units_of_X(visit.w_old)
+    inner = innermost(design)
+    sweep = inner.sweep(replace(visit, w=w, w_old=w_old), y, weight)
+    pulled: Sweep = replace(sweep, gradient=design.pull_back(sweep.gradient))
+    return pulled
+
+
+def innermost(design: Any) -> Any:
+    """Return the design that holds the data, under all views of it."""
+    while isinstance(getattr(design, "design", None), Design):
+        design = design.design
+    return design
+
 
 def as_design(X: Any) -> Design:
     """Wrap checked data: a two-dimensional numpy array or a scipy sparse matrix."""
     return SparseDesign(X) if sparse.issparse(X) else DenseDesign(X)
+
+
+def as_row_design(X: Any, keeps_support: bool = False) -> Design:
+    """Wrap checked data for solvers that visit each row once, again and again where `keeps_support`."""
+    return CsrDesign(X, keeps_support) if sparse.issparse(X) else DenseDesign(X)
 
 
 def column_scale(variance: FloatArray, power: float) -> FloatArray:

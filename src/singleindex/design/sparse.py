@@ -8,6 +8,7 @@ import numpy as np
 
 from ._products import csc_matvec, csc_moments, csc_rmatvec
 from .base import FloatArray, by_outputs
+from .sweep import Sweep, Visit, sweep_rows
 
 
 class SparseDesign:
@@ -45,3 +46,6 @@ class SparseDesign:
         weight = np.ascontiguousarray(weight, dtype=np.float64)
         csc_moments(*self._parts, weight, np.count_nonzero(weight), mean, variance)
         return mean, variance
+
+    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
+        return sweep_rows(self, visit, y, weight)

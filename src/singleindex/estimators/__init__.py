@@ -6,7 +6,7 @@ from .completer_cv import SingleIndexCompleterCV
 from .cv import SingleIndexClassifierCV, SingleIndexRegressorCV
 from .isotonic import LipschitzIsotonicRegression
 from .path import SingleIndexPath, single_index_path
-from .persistence import load, save
+from .persistence import load, load_notes, save
 from .regressor import SingleIndexRegressor
 from .slisotron import Slisotron
 
@@ -21,6 +21,7 @@ __all__ = [
     "SingleIndexRegressorCV",
     "Slisotron",
     "load",
+    "load_notes",
     "save",
     "single_index_path",
 ]

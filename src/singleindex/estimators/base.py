@@ -13,8 +13,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..design import ExpandedDesign, MappedDesign, ScaledDesign, as_design, column_scale
-from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, SharedLink
-from ..solvers import fit_scale, solve_csi
+from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, Points, SharedLink
+from ..solvers import OnePass, fit_scale, solve_csi
 from ..structures import EachOutput, SoftStructure, Sparse
 from .checks import (
     check_atoms_available,
@@ -25,7 +25,9 @@ from .checks import (
     check_structure,
 )
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
+from .one_pass import by_blocks, remove_checkpoints, solve_rows_in_one_pass, solver_for, ties_outputs
 from .progress import CallbackSupportMixin, Progress
+from .stream import StreamMixin
 from .summary import summarise
 
 
@@ -38,7 +40,7 @@ class Targets:
     unit: np.ndarray
 
 
-class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
+class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
     """Stores the parameters, checks them, calls the solver for each output."""
 
     def __init__(
@@ -55,6 +57,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         link_cv=None,
         max_iter=100,
         tol=1e-2,
+        solver="auto",
         verbose=0,
     ):
         self.n_atoms = n_atoms
@@ -68,6 +71,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self.link_cv = link_cv
         self.max_iter = max_iter
         self.tol = tol
+        self.solver = solver
         self.verbose = verbose
 
     # ------------------------------------------------------------ fitting
@@ -107,9 +111,19 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     def _solve(self, X, Y, weight, told=None):
         """Return one solver result per output, and the design; callbacks are told of these targets."""
-        settings = self._check_settings(X.shape[1])
-        prepared = self._prepare(X, weight)
-        design, settings["structure"] = self._scaled(prepared, settings["structure"], self.column_scale)
+        structure = self._check_settings(X.shape[1])["structure"]
+        solver = solver_for(self, X.shape[0], ties_outputs(self, structure, Y.shape[1]))
+        if isinstance(solver, OnePass):
+            return solve_rows_in_one_pass(self, X, Y, weight, solver, told)
+        design, variance = self._prepare(X, weight)
+        return self._solve_design(design, variance, Y, weight, X, told)
+
+    def _solve_design(self, design, variance, Y, weight, X, told):
+        """Solve in two passes over a design; X is what callbacks are told of."""
+        settings = self._check_settings(design.shape[1])
+        design, settings["structure"] = self._scaled(
+            (design, variance), settings["structure"], self.column_scale
+        )
         joint, settings = self._joint_settings(settings, Y.shape[1])
         solve = self._solve_jointly if joint else self._solve_each
         progress = None
@@ -150,12 +164,15 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         design = as_design(X)
         share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
         _, variance = design.column_moments(share)
+        self._check_variance(variance)
+        return design, variance
+
+    def _check_variance(self, variance):
         if not variance.any():
             raise ValueError(
                 "Every column of X is constant over the rows of positive weight: there is nothing to "
                 "learn w from. Check that the right columns were passed."
             )
-        return design, variance
 
     def _scaled(self, prepared, structure, power):
         """Return the prepared design with scaled columns, and the structure that goes with it."""
@@ -198,6 +215,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self.status_ = results[0].status.name if single else [r.status.name for r in results]
         self.n_iter_ = max(r.n_iter for r in results)
         self.best_iter_ = results[0].best_iter if single else [r.best_iter for r in results]
+        remove_checkpoints(getattr(self, "solver", None), len(results))
         progress = vars(self).get("_progress")
         if progress is not None:
             del self._progress
@@ -271,6 +289,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     # ------------------------------------------------------------ prediction
 
+    @by_blocks
     def index(self, X):
         """Return the index Xw, of shape (n_samples,) or (n_samples, n_outputs).
 
@@ -308,9 +327,10 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
 def with_fitted_scale(result, y, fitter, weight):
     """Return the result with w at the length at which its link fits."""
+    points = result.points or Points(result.index, np.ascontiguousarray(y), weight)
     n_coefficients = int(np.count_nonzero(result.coef))
-    factor = fit_scale(result.index, y, fitter, weight, n_coefficients)
+    factor = fit_scale(points.index, points.y, fitter, points.weight, n_coefficients)
     if factor == 1:
         return result
-    link, _ = fitter.fit(factor * result.index, np.ascontiguousarray(y), weight)
+    link, _ = fitter.fit(factor * points.index, points.y, points.weight)
     return replace(result, coef=factor * result.coef, index=factor * result.index, link=link)

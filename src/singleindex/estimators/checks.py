@@ -64,11 +64,12 @@ def check_count(name, value):
     return int(value)
 
 
-def check_varies(Y):
+def check_varies(Y, n_rows=None):
     constant = np.flatnonzero((Y[:1] == Y).all(axis=0))
     if len(constant):
         which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"
         raise ValueError(
-            f"{which} is constant ({Y[0, constant[0]]:g}) over the {len(Y)} rows of positive weight: "
+            f"{which} is constant ({Y[0, constant[0]]:g}) over the {n_rows or len(Y)} rows of positive "
+            "weight: "
             "there is nothing to learn. At least two different values are needed."
         )

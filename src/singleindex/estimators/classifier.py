@@ -7,12 +7,16 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..design.blocks import Target
 from ..link import CautiousLpav
 from .base import SingleIndexBase, Targets
+from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
+from .stream import learns_from_streams
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
 _TIE_BREAK = 1e-9
@@ -63,6 +67,11 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         changes by less than this share.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
+    solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
+        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
+        :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
+        for the link; or :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default
+        one pass for files, Dask and data in memory of 50 000 rows or more, two passes for others.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
@@ -115,23 +124,26 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         max_iter=100,
         tol=1e-2,
         class_weight=None,
+        solver="auto",
         verbose=0,
     ):
         super().__init__(
             n_atoms, structure=structure, alpha=alpha, penalty=penalty, lipschitz=lipschitz,
             column_scale=column_scale, link=link, shared_link=shared_link, link_cv=link_cv, max_iter=max_iter,
-            tol=tol, verbose=verbose,
+            tol=tol, solver=solver, verbose=verbose,
         )  # fmt: skip
         self.class_weight = class_weight
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn w and g.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
+            returns, which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels; or 0 and 1 for each of several labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -142,6 +154,9 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         -------
         self
         """
+        self.__dict__.pop("stream_", None)
+        if is_in_blocks(X):
+            return fit_blocks(self, X, y, sample_weight)
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
         check_classification_targets(y)
         weight = self._check_weight(sample_weight, X)
@@ -153,9 +168,101 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             by_class = self._weight_of_classes(y, weight)
             weight = self._check_weight(by_class if weight is None else weight * by_class, X)
         Y = self._check_labels(y, weight) if self.multilabel_ else self._one_column_per_class(y, weight)
+        if is_stochastic(self):
+            return self._stream_rows(X, Y, weight, np.ones(Y.shape[1]))
         results, design = self._solve_outputs(X, Targets(y, Y, np.ones(Y.shape[1])), weight)
         self._set_fitted(results, design, X.dtype)
         return self
+
+    @available_if(learns_from_streams)
+    @all_or_nothing
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from rows that follow those of the calls before, by the stochastic solver.
+
+        How a stream is cut into calls does not change the result, nor does saving the estimator and loading
+        it in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
+        `fit` it begins anew.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+        classes : array-like of shape (n_classes,), default=None
+            All classes there are; needed in the first call, as no call needs to show all of them, unless a
+            fit before knew them. For several labels it is not needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        is_first = not hasattr(self, "stream_")
+        X, y = self._check_X_y(X, y, multi_output=True, reset=is_first)
+        weight = self._check_weight(sample_weight, X)
+        self._begin_stream(y, classes, is_first)
+        if self.multilabel_:
+            Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)
+            return self._go_on(X, Y, weight)
+        y = column_or_1d(y, warn=True)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y holds {unknown[0]!r}, which is not among classes={self.classes_.tolist()}.")
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, y)
+            weight = by_class if weight is None else weight * by_class
+        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        codes = np.searchsorted(self.classes_, y)
+        return self._go_on(X, np.column_stack([codes == k for k in columns]).astype(np.float64), weight)
+
+    def _begin_stream(self, y, classes, is_first):
+        """Settle the classes in the first call, and that they are the same in later ones."""
+        if is_first:
+            self.multilabel_ = np.ndim(y) == 2 and y.shape[1] > 1
+            if self.multilabel_:
+                self.classes_ = np.arange(y.shape[1])
+                return
+            if classes is None:
+                classes = getattr(self, "classes_", None)  # those of a fit before
+            if classes is None:
+                raise ValueError("classes must be given in the first call of partial_fit, as classes=[...].")
+            self.classes_ = np.unique(classes)
+            if len(self.classes_) < 2:
+                raise ValueError(f"the classifier needs at least two classes, got classes={classes}.")
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes={classes} are not those of the first call, {self.classes_.tolist()}.")
+
+    def _targets_of_blocks(self, facts):
+        """Return how each class or label is made of y, and ones for its unit."""
+        self.multilabel_ = facts.is_matrix
+        if facts.is_matrix:
+            if not ((facts.low == 0) & (facts.high == 1)).all():
+                raise ValueError("y with several columns must hold 0 and 1, and each column both of them.")
+            if self.class_weight is not None:
+                raise ValueError("class_weight with several labels needs data in memory; leave it out.")
+            self.classes_ = np.arange(facts.n_outputs)
+            return [Target(column=k) for k in range(facts.n_outputs)], np.ones(facts.n_outputs)
+        if facts.labels is None:
+            raise ValueError(
+                f"y holds more than {facts.MOST_LABELS} different values; a classifier needs classes. For "
+                "numbers "
+                "use SingleIndexRegressor."
+            )
+        self.classes_ = facts.labels
+        self._check_classes(np.arange(len(facts.labels)), facts.label_weight)
+        factors = self._factors_of_classes(facts.label_weight)
+        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [Target(self.classes_, k, factors=factors) for k in columns], np.ones(len(columns))
+
+    def _factors_of_classes(self, totals):
+        """Return the weight of each class, None where all are 1."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            return totals.sum() / (len(totals) * totals)
+        return compute_sample_weight(self.class_weight, self.classes_)
+
+    def _in_users_units(self, results, unit):
+        return results
 
     def _weight_of_classes(self, y, weight):
         """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
@@ -213,8 +320,9 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         attributes["intercept_"] = float(intercept[0]) if single else intercept
         return attributes
 
+    @by_blocks
     def decision_function(self, X):
-        """Return the index Xw + intercept_, above zero where the second class is the likelier one.
+        """Return the index `Xw + intercept_`, above zero where the second class is the likelier one.
 
         (Where the link stays on one side of one half, zero lies well outside of the training rows.)
 
@@ -236,6 +344,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             index = np.where(at_zero & likelier, np.maximum(index, np.finfo(index.dtype).tiny), index)
         return index
 
+    @by_blocks
     def predict_proba(self, X):
         """Return the probability of each class, columns in the order of `classes_`.
 
@@ -249,11 +358,13 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             return np.clip(self._fitted_values(scores), 0, 1)
         return scores / scores.sum(axis=1, keepdims=True)
 
+    @by_blocks
     def predict_log_proba(self, X):
         """Return the logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @by_blocks
     def predict(self, X):
         """Return the likeliest class; for several labels 0 or 1 for each of them."""
         check_is_fitted(self)

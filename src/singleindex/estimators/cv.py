@@ -62,7 +62,7 @@ class SearchMixin(SingleIndexBase):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
-            Used in fitting; scores are not weighted.
+            Used in fitting, and in the scores where scikit-learn's scorer takes weights.
         groups : array-like of shape (n_samples,), default=None
             For splitters that keep groups together.
 
@@ -352,15 +352,16 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
 
 
 class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
-    r"""Single-index classification that chooses its own settings by cross-validation.
+    """Single-index classification that chooses its own settings by cross-validation.
 
     The probabilities come from a link fitted to rows that were held out, so they are not over-confident where
     there are more features than rows; no further calibration is needed.
 
     Parameters
     ----------
-    n_atoms, structure, alphas, penalties, column_scales, cv, rule, refit, link_cv, lipschitz, link, \
-    max_iter, tol, n_jobs, verbose
+    n_atoms, structure, alphas, penalties, column_scales, cv, rule, refit, link_cv
+        As in :class:`SingleIndexRegressorCV`.
+    lipschitz, link, max_iter, tol, n_jobs, verbose
         As in :class:`SingleIndexRegressorCV`.
     scoring : str, callable or None, default="neg_brier_score"
         Any scorer of scikit-learn; None is accuracy.

@@ -27,6 +27,7 @@ from sklearn.base import BaseEstimator
 
 from .. import link as links
 from .. import structures
+from ..solvers.settings import SOLVERS
 
 FORMAT = "singleindex-model"
 FORMAT_VERSION = 1
@@ -48,11 +49,14 @@ _OUTPUT_CONFIG = "_sklearn_output_config"
 _OF_THE_SESSION = {"_skl_callbacks", "_parent_callback_ctx", "_metadata_request"}
 
 
+_NO_NOTES: dict[str, Any] = {"type": "dict", "items": []}
+
+
 class ModelFileError(ValueError):
     """A file is no model, is damaged, or needs another version of singleindex."""
 
 
-def save(model, path) -> None:
+def save(model, path, *, notes=None) -> None:
     """Write an estimator, fitted or not, to a file that :func:`load` reads.
 
     Parameters
@@ -61,6 +65,8 @@ def save(model, path) -> None:
         One of the estimators of singleindex.
     path : str, path or binary file object
         Where to write. An existing file is replaced whole or, where saving fails, left as it was.
+    notes : dict, default=None
+        Text, numbers, lists, dicts and arrays to keep beside the model, for :func:`load_notes`.
 
     Raises
     ------
@@ -91,7 +97,7 @@ def save(model, path) -> None:
             f"save takes an estimator of singleindex, got {type(model).__name__}; "
             "keep others, and subclasses of your own, with pickle."
         )
-    data = _pack(model)
+    data = _pack(model, notes)
     if hasattr(path, "write"):
         path.write(data)
     else:
@@ -130,9 +136,38 @@ def load(path) -> Any:
     >>> load(io.BytesIO(file.getvalue()))
     SingleIndexRegressor(n_atoms=5)
     """
+    return _load_part(path, "model")
+
+
+def load_notes(path) -> dict[str, Any]:
+    """Read what was kept beside a model: the `notes` given to :func:`save`.
+
+    Parameters
+    ----------
+    path : str, path or binary file object
+
+    Returns
+    -------
+    notes : dict
+        Empty where none were given.
+
+    Examples
+    --------
+    >>> import io
+    >>> from singleindex import SingleIndexRegressor
+    >>> from singleindex.estimators.persistence import load_notes, save
+    >>> file = io.BytesIO()
+    >>> save(SingleIndexRegressor(), file, notes={"target": "yield", "rows": 60})
+    >>> load_notes(io.BytesIO(file.getvalue()))
+    {'target': 'yield', 'rows': 60}
+    """
+    return _load_part(path, "notes")
+
+
+def _load_part(path, part: str) -> Any:
     name, data = _read_file(path)
     try:
-        return _unpack(data)
+        return _unpack(data, part)
     except ModelFileError as error:
         raise ModelFileError(f"Cannot load {name}: {error}.") from error.__cause__
     except Exception as error:  # whatever a parser makes of a forged file
@@ -183,19 +218,22 @@ def _read_file(path) -> tuple[str, bytes]:
 # ---------------------------------------------------------------- the archive
 
 
-def _pack(model) -> bytes:
+def _pack(model, notes) -> bytes:
     from .. import __version__  # the package is still being imported when this module is
 
     saving = _Saving()
-    manifest = {
+    manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "singleindex_version": __version__,
         "model": saving.encode(model),
-        "members": {
-            name: {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-            for name, content in saving.members.items()
-        },
+    }
+    if notes is not None:
+        saving.where = "notes"
+        manifest["notes"] = saving.encode(dict(notes))
+    manifest["members"] = {
+        name: {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in saving.members.items()
     }
     text = json.dumps(manifest, indent=1, allow_nan=False)
     return _seal(_zip({MANIFEST: text.encode("ascii"), **saving.members}))
@@ -223,7 +261,7 @@ def _seal(archive: bytes) -> bytes:
     return body + _SEAL + hashlib.sha256(body).hexdigest().encode()
 
 
-def _unpack(data: bytes) -> Any:
+def _unpack(data: bytes, part: str) -> Any:
     _check_sealed(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         infos = archive.infolist()
@@ -239,10 +277,10 @@ def _unpack(data: bytes) -> Any:
     for name, recorded in manifest["members"].items():
         if hashlib.sha256(members[name]).hexdigest() != recorded["sha256"]:
             raise ModelFileError(f"it is damaged: the checksum of {name} does not match")
-    model = _Loading(members).decode(manifest["model"])
-    if not isinstance(model, BaseEstimator):
-        raise ModelFileError("it holds no estimator")
-    return model
+    value = _Loading(members).decode(manifest[part] if part == "model" else manifest.get(part, _NO_NOTES))
+    if not isinstance(value, BaseEstimator if part == "model" else dict):
+        raise ModelFileError("it holds no estimator" if part == "model" else "its notes are malformed")
+    return value
 
 
 def _check_sealed(data: bytes) -> None:
@@ -402,7 +440,8 @@ def _classes() -> dict[str, type]:
 
     public = {n: getattr(package, n) for package in (estimators, structures) for n in package.__all__}
     known = {name: kind for name, kind in public.items() if _has_parameters(kind)}
-    return {**known, "MonotoneCurve": links.MonotoneCurve, "ShiftedLink": links.ShiftedLink}
+    solvers = {kind.__name__: kind for kind in SOLVERS.values()}
+    return {**known, **solvers, "MonotoneCurve": links.MonotoneCurve, "ShiftedLink": links.ShiftedLink}
 
 
 def _has_parameters(kind: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import time
 
 from ..solvers import in_units
 
@@ -60,6 +61,66 @@ class Progress:
             self.context.call_on_fit_task_end(
                 estimator=self.estimator, X=self.X, y=self.y, reconstruction_attributes={}
             )
+
+
+class RowsBar:
+    """Tells how far a reading of the data has come, and how many rows per second it makes.
+
+    On a terminal a bar that is drawn over itself; elsewhere one line at the end of each reading. Silent
+    unless the estimator's `verbose` is above 0.
+    """
+
+    WIDTH = 30
+    EVERY = 0.2  # seconds between two drawings
+
+    def __init__(self, estimator, source, file=None):
+        self.name, self.source = type(estimator).__name__, source
+        self.is_on = bool(estimator.verbose)
+        self.file = sys.stderr if file is None else file
+        self.total = source.n_rows
+        self.rows, self.n_readings, self.began, self.drawn = 0, 0, 0.0, 0.0
+
+    def __enter__(self):
+        if self.is_on:
+            self.source.on_rows = self.add
+        return self
+
+    def __exit__(self, *_):
+        self.source.on_rows = None
+        self._end()
+
+    def add(self, n_rows):
+        """Note that so many rows more have been worked on; none, that the reading has ended."""
+        now = time.perf_counter()
+        if n_rows == 0:
+            self._end()
+            return
+        if self.rows == 0:
+            self.began = self.drawn = now
+            self.n_readings += 1
+        self.rows += n_rows
+        if self.file.isatty() and now - self.drawn >= self.EVERY:
+            self.drawn = now
+            self.file.write("\r" + self.line(now))
+            self.file.flush()
+
+    def line(self, now):
+        seconds = max(now - self.began, 1e-9)
+        rate = f"{self.rows / seconds:,.0f} rows/s"
+        if self.total is None:
+            return f"[{self.name}] reading {self.n_readings}  {self.rows:,} rows  {rate}"
+        done = min(self.rows / self.total, 1.0)
+        bar = ("#" * round(done * self.WIDTH)).ljust(self.WIDTH, ".")
+        return f"[{self.name}] reading {self.n_readings} [{bar}] {self.rows:,}/{self.total:,} rows  {rate}"
+
+    def _end(self):
+        if not self.rows:
+            return
+        start = "\r" if self.file.isatty() else ""
+        self.file.write(start + self.line(time.perf_counter()) + "\n")
+        self.file.flush()
+        self.total = self.rows
+        self.rows = 0
 
 
 class SearchProgress:

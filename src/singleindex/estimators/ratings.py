@@ -26,9 +26,7 @@ class Ratings:
 
     def part(self, keep) -> Ratings:
         """Return some of the ratings, over the same rows, columns and graphs."""
-        d = self.design
-        weight = None if d.weight is None else d.weight[keep]
-        return Ratings(EntriesDesign(d.rows[keep], d.cols[keep], d.shape, weight), self.y[keep], self.graphs)
+        return Ratings(self.design.part(keep), self.y[keep], self.graphs)
 
 
 # ---------------------------------------------------------------- pairs

@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
+from ..design.blocks import Target
 from ..solvers import in_units
 from .base import SingleIndexBase, Targets
 from .checks import check_varies
+from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
+from .stream import learns_from_streams
 
 
 class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
@@ -50,6 +54,11 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     tol : float, default=1e-2
         The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
         changes by less than this share.
+    solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
+        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
+        :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
+        for the link; or :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default
+        one pass for files, Dask and data in memory of 50 000 rows or more, two passes for others.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.
@@ -100,12 +109,14 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn w and g.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
+            returns, which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
@@ -115,10 +126,38 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         -------
         self
         """
+        self.__dict__.pop("stream_", None)
+        if is_in_blocks(X):
+            return fit_blocks(self, X, y, sample_weight)
         X, targets, weight = self._check_data(X, y, sample_weight)
+        if is_stochastic(self):
+            return self._stream_rows(X, targets.Y, weight, targets.unit)
         results, design = self._solve_outputs(X, targets, weight)
         self._set_fitted(in_users_units(results, targets.unit), design, X.dtype)
         return self
+
+    @available_if(learns_from_streams)
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from rows that follow those of the calls before, by the stochastic solver.
+
+        How a stream is cut into calls does not change the result, nor does saving the estimator and loading
+        it in between. After a `fit` with the stochastic solver the stream goes on from there; after any other
+        `fit` it begins anew.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, reset=not hasattr(self, "stream_"))
+        weight = self._check_weight(sample_weight, X)
+        return self._go_on(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1), weight)
 
     def _check_data(self, X, y, sample_weight):
         """Return checked X, the targets and the weights."""
@@ -128,6 +167,20 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         check_varies(Y if weight is None else Y[weight > 0])
         unit = self._units_of_outputs(Y, weight)
         return X, Targets(y, Y / unit, unit), weight
+
+    def _targets_of_blocks(self, facts):
+        """Return how each output is made of y, and its unit."""
+        if len(facts.low) == 0:
+            raise ValueError("y must hold numbers, in some row of positive weight.")
+        check_varies(np.stack([facts.low, facts.high]), facts.n_rows)
+        largest = np.maximum(np.abs(facts.low), np.abs(facts.high))
+        unit = np.ones(facts.n_outputs)
+        if self.link in ("learned", "identity"):
+            unit = np.ldexp(1.0, np.frexp(largest)[1])
+        return [Target(column=k, unit=float(u)) for k, u in enumerate(unit)], unit
+
+    def _in_users_units(self, results, unit):
+        return in_users_units(results, unit)
 
     def _units_of_outputs(self, Y, weight):
         """Return what to divide the outputs by, so that none outweighs the others in a joint fit.
@@ -142,6 +195,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         gap = Y / power - np.average(Y / power, axis=0, weights=weight)
         return power * np.sqrt(np.average(gap**2, axis=0, weights=weight))
 
+    @by_blocks
     def predict(self, X):
         """Return the link at the index: an estimate of E[y | x]."""
         return self._fitted_values(self.index(X))

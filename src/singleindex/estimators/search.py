@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -127,17 +128,20 @@ def trace_folds(model, X, Y, weight, splits, cells, n_jobs, progress):
     return traced
 
 
-def brier(fitted, index, y):
-    return -float(np.mean((np.clip(fitted, CERTAIN, 1 - CERTAIN) - y) ** 2))
+def brier(fitted, index, y, weight):
+    return -float(np.average((np.clip(fitted, CERTAIN, 1 - CERTAIN) - y) ** 2, weights=weight))
 
 
-def log_likelihood(fitted, index, y):
+def log_likelihood(fitted, index, y, weight):
     p = np.clip(fitted, CERTAIN, 1 - CERTAIN)
-    return float(np.mean(np.where(y > 0.5, np.log(p), np.log1p(-p))))
+    return float(np.average(np.where(y > 0.5, np.log(p), np.log1p(-p)), weights=weight))
 
 
-def auc(fitted, index, y):
+def auc(fitted, index, y, weight):
     positive = y > 0.5
+    if weight is not None:
+        both = weight[positive].any() and weight[~positive].any()
+        return float(roc_auc_score(positive, index, sample_weight=weight)) if both else np.nan
     n_positive = np.count_nonzero(positive)
     n_pairs = n_positive * (len(y) - n_positive)
     if n_pairs == 0:
@@ -145,8 +149,8 @@ def auc(fitted, index, y):
     return float((rankdata(index)[positive].sum() - n_positive * (n_positive + 1) / 2) / n_pairs)
 
 
-def minus_squared_error(fitted, index, y):
-    return -float(np.mean((fitted - y) ** 2))
+def minus_squared_error(fitted, index, y, weight):
+    return -float(np.average((fitted - y) ** 2, weights=weight))
 
 
 QUICK_SCORES = {
@@ -165,6 +169,8 @@ class Scorekeeper:
         self.Y, self.unit = targets.Y, targets.unit
         self.fitter, self.final_fitter = model._link_fitter(), model._final_link_fitter()
         self.last_factor = 0.0
+        takes_weights = getattr(scorer, "_accept_sample_weight", bool)
+        self.scorer_takes_weights = weight is not None and takes_weights()
         self.times_held_out = np.zeros(len(self.Y))
         for _, test in splits:
             self.times_held_out[test] += 1
@@ -193,20 +199,28 @@ class Scorekeeper:
             return self._score_quickly(self.quick, pooled, indices)
         links, factors = zip(*(self._fit_link(pooled[:, k], k) for k in range(self.Y.shape[1])), strict=True)
         scores = []
-        for (X_test, y_test), index in zip(self.parts, indices, strict=True):
+        for (X_test, y_test), (_, test), index in zip(self.parts, self.splits, indices, strict=True):
             frozen = self._frozen(links, index * np.array(factors) * self.unit)
-            scores.append(self.scorer(frozen, X_test, y_test))
+            weight = {"sample_weight": self._weight(test)} if self.scorer_takes_weights else {}
+            scores.append(self.scorer(frozen, X_test, y_test, **weight))
         return scores
 
     def _score_quickly(self, score, pooled, indices):
         scores = []
         for k, unit in enumerate(self.unit):
             link, factor = self._fit_link(pooled[:, k], k)
+            folds = [(test, index[:, k]) for (_, test), index in zip(self.splits, indices, strict=True)]
             scores.append([
-                score(unit * link(factor * index[:, k]), index[:, k], unit * self.Y[test, k])
-                for (_, test), index in zip(self.splits, indices, strict=True)
+                score(unit * link(factor * index), index, unit * self.Y[test, k], self._weight(test))
+                for test, index in folds
             ])  # fmt: skip
         return np.mean(scores, axis=0).tolist()
+
+    def _weight(self, test):
+        """Return the weights of a fold; rows of no weight at all count alike."""
+        if self.weight is None or not self.weight[test].any():
+            return None
+        return self.weight[test]
 
     def _fit_link(self, held_out, k):
         seen = np.isfinite(held_out)

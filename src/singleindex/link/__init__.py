@@ -1,5 +1,6 @@
 """How an index becomes a prediction: learned and fixed links, and the optimality certificate."""
 
+from .bins import Bins, Points
 from .cautious import CautiousLpav
 from .curve import MonotoneCurve
 from .fitters import FIXED_LINKS, FixedLink, LinkFitter, Lpav, Pav, ShiftedLink
@@ -8,6 +9,7 @@ from .outputs import PerOutput, SharedLink
 
 __all__ = [
     "FIXED_LINKS",
+    "Bins",
     "CautiousLpav",
     "FixedLink",
     "LinkFitter",
@@ -15,6 +17,7 @@ __all__ = [
     "MonotoneCurve",
     "Pav",
     "PerOutput",
+    "Points",
     "SharedLink",
     "ShiftedLink",
     "lipschitz_isotonic_regression",

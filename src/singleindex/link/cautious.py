@@ -58,7 +58,7 @@ def fit_logistic(index: FloatArray, y: FloatArray, weight: FloatArray, max_iter:
     for _ in range(max_iter):
         p = expit(z @ parameters)
         gradient = z.T @ (weight * (p - target))
-        if np.max(np.abs(gradient)) <= 1e-6 * total:
+        if np.max(np.abs(gradient)) <= 1e-9 * total:
             break
         hessian = (z.T * (weight * p * (1 - p))) @ z
         step = np.linalg.solve(hessian + 1e-12 * total * np.eye(2), gradient)

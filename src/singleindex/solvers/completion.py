@@ -93,7 +93,7 @@ class CompletionResult:
 
 
 class CompletionProblem:
-    """Ratings and graphs, with the sums over them that all fits share.
+    """Ratings and graphs, with the sums over them that all fits share; ratings are sorted by row and column.
 
     Parameters
     ----------
@@ -105,7 +105,10 @@ class CompletionProblem:
     def __init__(
         self, design: EntriesDesign, y: FloatArray, rows: GraphSmoother, cols: GraphSmoother
     ) -> None:
-        self.design, self.y, self.smoothers = design, y, (rows, cols)
+        # Row by row, so that the factors of a row are read once and not from all over the memory.
+        order = np.lexsort((design.cols, design.rows))
+        design = design.part(order)
+        self.design, self.y, self.smoothers = design, y[order], (rows, cols)
         self.sides = (design.side(0), design.side(1))
         weight = np.ones(len(y)) if design.weight is None else design.weight
         self.share = weight / weight.sum()

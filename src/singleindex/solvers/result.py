@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..link.bins import Points
+
 FloatArray = NDArray[np.float64]
 
 
@@ -20,6 +22,7 @@ class Status(Enum):
     FLAT = "no direction in X is correlated with y: the link is constant"
     STOPPED = "a callback asked to stop"
     CHOSEN = "the held-out score was best at this iterate"
+    STREAMED = "the stream of batches ended"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Iterate:
     n_atoms: int
     step_size: float
     change: float
+    points: Points | None = None
 
     def by_output(self) -> list[Iterate]:
         """Return one record per output."""
@@ -46,7 +50,8 @@ class SolverResult:
     """The returned iterate, and how the solver came to it.
 
     `n_iter` counts the iterations run, `best_iter` is the number of the iterate returned.
-    `history` holds one array per quantity, one entry per iteration.
+    `history` holds one array per quantity, one entry per iteration. `points` is what the link was fitted to,
+    where that is not the index of all rows.
     """
 
     coef: FloatArray
@@ -56,6 +61,7 @@ class SolverResult:
     best_iter: int
     status: Status
     history: dict[str, FloatArray]
+    points: Points | None = None
 
     def by_output(self) -> list[SolverResult]:
         """Return one record per output."""

@@ -1,0 +1,67 @@
+"""`singleindex export`: a model for other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .exporting import json_text, onnx_bytes, sql_text
+from .messages import say_note
+from .model_file import read_model
+
+EPILOG = """\b
+Examples:
+  singleindex export model.sim -o model.json
+  singleindex export model.sim --to sql --dialect duckdb
+  singleindex export model.sim --to sql --table patients > query.sql
+  singleindex export model.sim -o model.onnx
+
+SQL and JSON contain what happens to columns before the model sees them; ONNX takes text columns as
+inputs of their own, named after them, and all numbers as one input called numbers.
+"""
+KINDS = {".json": "json", ".sql": "sql", ".onnx": "onnx"}
+
+
+@click.command("export", epilog=EPILOG)
+@click.argument("model")
+@click.option("--to", "kind", type=click.Choice(list(KINDS.values())), help="Told by the name of the output.")
+@click.option("-o", "--output", default="-", help="Standard output otherwise.")
+@click.option(
+    "--dialect", default="ansi", show_default=True, help="Of SQL: duckdb, sqlite, postgres, mysql, …"
+)
+@click.option(
+    "--value",
+    type=click.Choice(["expected", "class", "index"]),
+    default="expected",
+    show_default=True,
+    help="For SQL: the mean or probability, the likeliest class, or the index.",
+)
+@click.option("--of", "of", metavar="CLASS", help="For SQL: which class or target, where there are several.")
+@click.option("--table", help="For SQL: a whole query on this table instead of an expression.")
+@click.option("-q", "--quiet", is_flag=True, help="No notes.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
+def command(model: str, kind: str | None, output: str, quiet: bool, **given: Any) -> None:
+    """Write a saved MODEL for other programs: JSON, an SQL expression, or ONNX."""
+    kind = kind or KINDS.get(Path(output).suffix.lower())
+    if kind is None:
+        raise click.UsageError("say what to write with --to json, sql or onnx")
+    file = read_model(model)
+    if kind == "onnx":
+        if output == "-" and sys.stdout.isatty():
+            raise click.UsageError("ONNX is not text; redirect it, or use -o FILE")
+        data = onnx_bytes(file)
+        if output == "-":
+            sys.stdout.buffer.write(data)
+        else:
+            Path(output).write_bytes(data)
+    else:
+        text = json_text(file) if kind == "json" else sql_text(file, **given)
+        if output == "-":
+            click.echo(text)
+        else:
+            Path(output).write_text(text + "\n", encoding="utf-8")
+    if output != "-":
+        say_note(f"written to {output}")

@@ -1,0 +1,118 @@
+"""From prepared rows and options to a fitted estimator and its scores."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .data import Data, Rows
+from .messages import CliError
+from .structures import make_structure
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """What the user said about the model."""
+
+    structure: str = "sparse"
+    groups: str | None = None
+    shape: str | None = None
+    n_atoms: list[int] | None = None
+    folds: int = 5
+    scoring: str | None = None
+    rule: str = "best"
+    average: bool = False
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A fitted model, what was noted on the way, and its scores on held-out rows."""
+
+    model: Any
+    notes: list[str]
+    test_scores: dict[str, float]
+    null_scores: dict[str, float]
+
+
+def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[str]]:
+    """Return the estimator to fit, and notes on it; what cannot work is an error before any work is done."""
+    structure, notes = make_structure(options, data)
+    folds, note = possible_folds(data, options.folds)
+    notes += [note] if note else []
+    if options.scoring is not None:
+        check_scoring(options.scoring, data.target.task)
+    return make_estimator(data, options, structure, folds, verbose), notes
+
+
+def check_scoring(name: str, task: str) -> None:
+    """Refuse scores that scikit-learn does not have, and those of the other kind of problem."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if name not in get_scorer_names():
+        raise CliError(f"there is no score {name!r}; use one of scikit-learn's, such as roc_auc or r2")
+    of_numbers = get_scorer(name)._score_func.__module__.endswith("_regression")
+    if of_numbers != (task == "regression"):
+        suits = "neg_mean_squared_error or r2" if task == "regression" else "neg_brier_score or roc_auc"
+        raise CliError(f"the score {name!r} is not for {task}; use one such as {suits}")
+
+
+def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
+    from ..estimators.cross_fit import IndexNotIdentifiedWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", IndexNotIdentifiedWarning)
+        model.fit(data.train.X, data.train.y, data.train.weight)
+    # What the model remembers goes into the file; how chatty it was does not belong there.
+    model.set_params(verbose=0, n_jobs=None)
+    test, null = held_out_scores(model, data.train, data.test)
+    return Fitting(model, notes, test, null)
+
+
+def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, verbose: bool) -> Any:
+    from .. import SingleIndexClassifierCV, SingleIndexRegressorCV
+
+    classes = data.target.task == "classification"
+    settings: dict[str, Any] = {
+        "n_atoms": options.n_atoms, "structure": structure, "rule": options.rule, "cv": folds,
+        "refit": "average" if options.average else "auto", "n_jobs": options.jobs, "verbose": int(verbose),
+    }  # fmt: skip
+    if options.scoring is not None:
+        settings["scoring"] = options.scoring
+    kind = SingleIndexClassifierCV if classes else SingleIndexRegressorCV
+    return kind(**settings)
+
+
+def possible_folds(data: Data, folds: int) -> tuple[int, str]:
+    """Return how many folds the smallest class allows."""
+    y = data.train.y
+    if data.target.task != "classification" or y.ndim > 1:
+        if data.train.n < 2 * folds:
+            if data.train.n < 4:
+                raise CliError(f"{data.train.n} rows to learn from are too few; four are the least")
+            return 2, f"only {data.train.n} rows: 2 folds in place of {folds}"
+        return folds, ""
+    classes, counts = np.unique(y, return_counts=True)
+    least = int(counts.min())
+    if least < 2:
+        rare = classes[counts.argmin()]
+        raise CliError(
+            f"class {rare} has a single row to learn from; leave it out, or join it with another class"
+        )
+    if least < folds:
+        return least, f"class {classes[counts.argmin()]} has {least} rows: {least} folds in place of {folds}"
+    return folds, ""
+
+
+def held_out_scores(model: Any, train: Rows, test: Rows | None) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the scores on the rows that were kept back, of the model and of the null model."""
+    if test is None:
+        return {}, {}
+    from ..inspection.scores import null_predictions, predictions_of, score_all
+
+    found = score_all(predictions_of(model, test.X), test.y, model)
+    null = score_all(null_predictions(model, train.y, test.n, train.weight), test.y, model)
+    return found, null

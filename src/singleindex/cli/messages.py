@@ -1,0 +1,98 @@
+"""What the command line says to people: errors, warnings, notes and progress, all on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import io
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+
+class ExitCode(enum.IntEnum):
+    """How a command ended."""
+
+    FINE = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    DATA = 3
+    MODEL = 4
+    INTERRUPTED = 130
+
+
+class CliError(click.ClickException):
+    """Data that cannot be used as they are; the message contains the fix."""
+
+    exit_code = ExitCode.DATA
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text.strip())
+
+
+def counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def say_error(text: str) -> None:
+    print(f"singleindex: error: {one_line(text)}", file=sys.stderr)
+
+
+def say_warning(message: Any, *_: Any) -> None:
+    """Show a warning of Python as one line; in place of `warnings.showwarning`."""
+    print(f"singleindex: warning: {one_line(str(message))}", file=sys.stderr)
+
+
+def say_note(text: str) -> None:
+    if not is_quiet():
+        print(f"note: {text}", file=sys.stderr)
+
+
+def is_quiet() -> bool:
+    context = click.get_current_context(silent=True)
+    return bool(context and context.params.get("quiet"))
+
+
+class ProgressLine(io.TextIOBase):
+    """Takes the lines an estimator prints while it searches; on a terminal shows them as one that changes."""
+
+    def __init__(self, stream: Any, what: str) -> None:
+        self.stream, self.what = stream, what
+        self.live = stream.isatty()
+        self.at_step = False
+
+    def write(self, text: str) -> int:
+        step = re.match(r"\[\w+\] (.*)", text)
+        if step is not None and self.live:
+            self.stream.write(f"\r\033[K{self.what}: {step.group(1)}")
+            self.stream.flush()
+        # `print` ends its line with a call of its own.
+        elif step is None and not (self.at_step and text == "\n"):
+            self.stream.write(text)
+        self.at_step = step is not None
+        return len(text)
+
+    def clear(self) -> None:
+        if self.live:
+            self.stream.write("\r\033[K")
+            self.stream.flush()
+
+
+@contextlib.contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Show what goes on: one line, on a terminal one that changes; nothing with --quiet."""
+    if is_quiet():
+        yield
+        return
+    line = ProgressLine(sys.stderr, what)
+    line.stream.write(f"{what} …" if line.live else f"{what} …\n")
+    line.stream.flush()
+    try:
+        with contextlib.redirect_stderr(line):
+            yield
+    finally:
+        line.clear()

@@ -1,0 +1,129 @@
+"""A model as the command line keeps it: the estimator, how its columns are made, where it came from."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .messages import CliError
+from .preparation import Matrix, Preparation, from_record
+from .tables import ReadOptions, Table, read_table
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model file holds. `record` is empty for models saved from Python."""
+
+    model: Any
+    preparation: Preparation | Matrix
+    record: dict[str, Any]
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(self.record.get("target", ()))
+
+    @property
+    def class_names(self) -> list[str]:
+        """The classes or, for several labels, the targets; empty for a regressor."""
+        if not hasattr(self.model, "classes_"):
+            return []
+        if self.model.multilabel_:
+            return list(self.targets) or [f"label {k}" for k in self.model.classes_]
+        return [str(label) for label in self.model.classes_]
+
+
+def write_model(file: ModelFile, path: str) -> None:
+    from ..estimators.persistence import save
+
+    notes = {"preparation": file.preparation.as_record(), "record": file.record}
+    if path != "-":
+        save(file.model, path, notes=notes)
+        return
+    buffer = io.BytesIO()
+    save(file.model, buffer, notes=notes)
+    sys.stdout.buffer.write(buffer.getvalue())
+
+
+def read_model(path: str) -> ModelFile:
+    from ..estimators.persistence import load, load_notes
+
+    if path == "-":
+        data = sys.stdin.buffer.read()
+    elif not Path(path).exists():
+        raise CliError(
+            f"there is no model file {path}; make one with: singleindex fit DATA --target COL -o {path}"
+        )
+    else:
+        data = Path(path).read_bytes() if Path(path).is_file() else b""
+    source = path if path != "-" and not Path(path).is_file() else named(data, path)
+    model = load(source)
+    if not hasattr(model, "link_") or not hasattr(model, "coef_"):
+        raise CliError(
+            f"{path} holds a {type(model).__name__} without weights and a link; the command line works with "
+            "fitted single-index regressors and classifiers"
+        )
+    notes = load_notes(named(data, path))
+    if "preparation" in notes:
+        return ModelFile(model, from_record(notes["preparation"]), notes["record"])
+    return ModelFile(model, preparation_from_python(model), {})
+
+
+def named(data: bytes, path: str) -> io.BytesIO:
+    """Return the bytes as a file whose name messages can tell."""
+    file = io.BytesIO(data)
+    file.name = "standard input" if path == "-" else path
+    return file
+
+
+def preparation_from_python(model: Any) -> Preparation | Matrix:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return Matrix(int(model.n_features_in_))
+    columns = [str(name) for name in names]
+    return Preparation(columns, ["number"] * len(columns), [0.0] * len(columns), {}, {})
+
+
+def read_for(file: ModelFile, path: str, options: ReadOptions) -> Table:
+    """Read a table that goes with a model."""
+    preparation = file.preparation
+    if not isinstance(preparation, Matrix):
+        return read_table(path, options)
+    table = read_table(path, options, preparation.n_features, preparation.one_based)
+    if table.matrix is not None and table.matrix.shape[1] != preparation.n_features:
+        raise CliError(
+            f"{table.source} has {table.matrix.shape[1]} columns, the model takes {preparation.n_features}"
+        )
+    return table
+
+
+def columns_with_weight(model: Any, preparation: Preparation) -> set[str]:
+    """Return the columns that predictions depend on."""
+    used = np.flatnonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1))
+    sources = preparation.sources
+    return {sources[j] for j in used.tolist()}
+
+
+def features_of(file: ModelFile, table: Table, impute: bool, say: Any) -> Any:
+    """Return the rows of a table as the model takes them."""
+    preparation = file.preparation
+    if isinstance(preparation, Preparation):
+        if table.frame is None:
+            names = table.names
+            if names is None:
+                raise CliError(f"the model knows its columns by name; {table.source} has no names")
+            import pandas
+
+            table = Table(table.source, frame=pandas.DataFrame(table.matrix, columns=names))
+        impute = impute or preparation.imputed is not None
+        return preparation.apply(table.frame, impute, say, columns_with_weight(file.model, preparation))
+    if table.matrix is not None:
+        return table.matrix
+    missing = [name for name in preparation.names if name not in table.frame.columns]
+    if not missing:
+        return table.frame[preparation.names].to_numpy(dtype=float)
+    raise CliError(f"the model takes a matrix of {preparation.n_features} columns; use svmlight or npz")

@@ -1,0 +1,88 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from .columns import Choices
+from .data import DataOptions
+from .preparation import IMPUTATIONS
+from .tables import FORMATS, ReadOptions
+from .targets import TASKS
+
+Command = Callable[..., Any]
+
+
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return one decorator that adds all of these options, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def talking(command: Command) -> Command:
+    """Add the options on what a command says."""
+    return together(
+        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."),
+        click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
+        click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from."),
+    )(command)
+
+
+READING = together(
+    click.option("--format", "format", type=click.Choice(FORMATS), help="If the file name does not tell."),
+    click.option("--separator", help="What separates columns; found by itself."),
+    click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in text."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
+    click.option("--na", "missing", multiple=True, metavar="TEXT", help="Also means a missing value."),
+)
+TARGET = together(
+    click.option(
+        "-t", "--target", multiple=True, metavar="COL", help="Column to predict; several for several outputs."
+    ),
+    click.option("--task", type=click.Choice(TASKS), help="Guessed from the target where not given."),
+    click.option("--weights", metavar="COL", help="Column of row weights."),
+)
+COLUMNS = together(
+    click.option("--drop", multiple=True, metavar="COL", help="Leave a column out."),
+    click.option("--keep", multiple=True, metavar="COL", help="Use a column that looks like an identifier."),
+    click.option(
+        "--categorical", multiple=True, metavar="COL", help="Take a column of numbers as categories."
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice(["drop", "days"]),
+        default="drop",
+        show_default=True,
+        help="Leave dates out, or take them as days since 1970.",
+    ),
+    click.option(
+        "--max-categories",
+        type=click.IntRange(2),
+        default=50,
+        show_default=True,
+        help="Most frequent values of a text column that get a feature.",
+    ),
+    click.option("--impute", type=click.Choice(IMPUTATIONS), help="Fill missing values; refused otherwise."),
+    click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a target."),
+)
+
+
+def split_options(given: dict[str, Any]) -> tuple[ReadOptions, DataOptions, dict[str, Any]]:
+    """Sort options by what they are about: how to read, what the data are, and the rest."""
+    rest = dict(given)
+    reading = ReadOptions(
+        **{name: rest.pop(name) for name in ("format", "separator", "decimal", "encoding", "missing")}
+    )
+    on_columns = ("drop", "keep", "categorical", "dates", "max_categories")
+    choices = Choices(**{name: rest.pop(name) for name in on_columns if name in rest})
+    on_rows = ("target", "task", "weights", "holdout", "seed", "impute", "drop_unlabelled")
+    data = DataOptions(choices=choices, **{name: rest.pop(name) for name in on_rows if name in rest})
+    return reading, data, rest

@@ -1,0 +1,112 @@
+"""`singleindex predict`: predictions of new rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .columns import no_such_column
+from .messages import CliError, say_note
+from .model_file import ModelFile, features_of, read_for, read_model
+from .options import READING, split_options, talking
+from .tables import Table, need
+
+EPILOG = """\b
+Examples:
+  singleindex predict model.sim new.csv > predicted.csv
+  singleindex predict model.sim new.csv --with patient_id -o predicted.parquet
+  cat new.csv | singleindex predict model.sim - --json
+
+Writes one row per row of DATA: the prediction; for classes the probability of each; and the index
+w · x, which ranks without ties.
+"""
+
+
+@click.command("predict", epilog=EPILOG)
+@click.argument("model")
+@click.argument("data")
+@click.option("-o", "--output", default="-", help="A .csv, .tsv or .parquet file; standard output otherwise.")
+@click.option("--with", "copied", multiple=True, metavar="COL", help="Copy a column of DATA to the output.")
+@click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
+@READING
+@talking
+def command(
+    model: str, data: str, output: str, copied: tuple[str, ...], impute: bool, as_json: bool, quiet: bool,
+    **given: Any,
+) -> None:  # fmt: skip
+    """Predict the rows of DATA with a saved MODEL."""
+    if model == data == "-":
+        raise click.UsageError("only one of MODEL and DATA can come from standard input")
+    reading, _, _ = split_options(given)
+    file = read_model(model)
+    table = read_for(file, data, reading)
+    found = copied_columns(table, copied) | predicted_columns(
+        file, features_of(file, table, impute, say_note)
+    )
+    if as_json:
+        write_text(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
+    else:
+        write_columns(found, output)
+
+
+def copied_columns(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
+    for name in names:
+        if table.frame is None:
+            raise CliError(f"{table.source} has no columns with names to copy")
+        if name not in table.frame.columns:
+            raise no_such_column(table.frame, name)
+    return {name: table.frame[name].tolist() for name in names}
+
+
+def predicted_columns(file: ModelFile, X: Any) -> dict[str, Any]:
+    """Return the predictions by the name of their column."""
+    model = file.model
+    predicted, index = model.predict(X), model.index(X)
+    if not file.class_names:
+        if predicted.ndim == 1:
+            return {"prediction": predicted, "index": index}
+        names = list(file.targets) or [str(k) for k in range(predicted.shape[1])]
+        values = {f"prediction of {name}": predicted[:, k] for k, name in enumerate(names)}
+        return values | {f"index of {name}": index[:, k] for k, name in enumerate(names)}
+    probabilities = model.predict_proba(X)
+    if model.multilabel_:
+        found: dict[str, Any] = {
+            f"prediction of {name}": predicted[:, k] for k, name in enumerate(file.class_names)
+        }
+    else:
+        found = {"prediction": predicted}
+    found |= {f"probability of {name}": probabilities[:, k] for k, name in enumerate(file.class_names)}
+    # The index with its intercept: above zero where the second class is the likelier one.
+    shifted = index + model.intercept_
+    if shifted.ndim == 1:
+        return found | {"index": shifted}
+    return found | {f"index of {name}": shifted[:, k] for k, name in enumerate(file.class_names)}
+
+
+def as_list(values: Any) -> list[Any]:
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def write_columns(found: dict[str, Any], output: str) -> None:
+    suffix = Path(output).suffix.lower() if output != "-" else ".csv"
+    if suffix in (".parquet", ".pq"):
+        need("pyarrow", "writing Parquet")
+        need("pandas", "writing Parquet").DataFrame(found).to_parquet(output, index=False)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if suffix in (".tsv", ".tab") else ",", lineterminator="\n")
+    writer.writerow(found)
+    writer.writerows(zip(*map(as_list, found.values()), strict=True))
+    write_text(text.getvalue(), output)
+
+
+def write_text(text: str, output: str) -> None:
+    if output == "-":
+        click.echo(text, nl=False)
+    else:
+        Path(output).write_text(text, encoding="utf-8")

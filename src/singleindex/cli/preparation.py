@@ -1,0 +1,249 @@
+"""How the columns of a table become the numbers a model takes; kept with the model, as text and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .columns import CATEGORY, DATE, Choices, ColumnPlan, abridged, as_days, plan_columns
+from .messages import CliError
+
+IMPUTATIONS = ("median", "mean", "most-frequent")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The columns in use, in order; what stands in for missing values; the categories of text columns.
+
+    A category of two values becomes one column of 0 and 1, one of more a column for each value. A value
+    that was not there when the model was fitted makes all of these zero.
+    """
+
+    columns: list[str]
+    kinds: list[str]
+    fills: list[float | str]
+    categories: dict[str, list[str]]
+    dropped: dict[str, str]
+    imputed: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features the model takes."""
+        return [name for column in self.columns for name in self.names_of(column)]
+
+    def names_of(self, column: str) -> list[str]:
+        if column not in self.categories:
+            return [column]
+        return [f"{column}={value}" for value in self.shown_categories(column)]
+
+    def shown_categories(self, column: str) -> list[str]:
+        """The values of a text column that have a feature; of two the second."""
+        values = self.categories[column]
+        return values[1:] if len(values) == 2 else values
+
+    @property
+    def sources(self) -> list[str]:
+        """The column that each feature comes from."""
+        return [column for column in self.columns for _ in self.names_of(column)]
+
+    def as_record(self) -> dict[str, Any]:
+        return {
+            "columns": self.columns, "kinds": self.kinds, "fills": self.fills, "categories": self.categories,
+            "dropped": self.dropped, "imputed": self.imputed,
+        }  # fmt: skip
+
+    # ------------------------------------------------------------ use
+
+    def apply(
+        self,
+        frame: Any,
+        impute: bool,
+        say: Callable[[str], None] = lambda text: None,
+        needed: set[str] | None = None,
+    ) -> Any:
+        """Return the features of each row as a data frame of numbers.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Needs the columns in use; others are not looked at.
+        impute : bool
+            Whether missing values are filled in; otherwise they are an error.
+        say : function, default does nothing
+            Told of categories that are new.
+        needed : set of str, default=None
+            The columns whose features have a weight; the others may be absent or incomplete. None needs all.
+        """
+        import pandas
+
+        frame = self.completed(frame, set(self.columns) if needed is None else needed)
+        if not impute:
+            refuse_missing(frame[[c for c in self.columns if needed is None or c in needed]])
+        numbers = [
+            c for c, kind in zip(self.columns, self.kinds, strict=True) if kind not in (CATEGORY, DATE)
+        ]
+        fills = dict(zip(self.columns, self.fills, strict=True))
+        plain = as_numbers(frame[numbers]).fillna({c: fills[c] for c in numbers})
+        if len(numbers) == len(self.columns):
+            return plain
+        made: dict[str, Any] = {}
+        for column, kind in zip(self.columns, self.kinds, strict=True):
+            if kind == CATEGORY:
+                made |= self.encode(frame[column], column, str(fills[column]), say)
+            elif kind == DATE:
+                made[column] = as_days(frame[column], column).fillna(fills[column]).to_numpy(np.float64)
+            else:
+                made[column] = plain[column].to_numpy(np.float64)
+        return pandas.DataFrame(made, index=frame.index)
+
+    def completed(self, frame: Any, needed: set[str]) -> Any:
+        """Return the columns in use, those that do not matter made up where they are absent."""
+        absent = [name for name in self.columns if name not in frame.columns]
+        if not absent:
+            return frame[self.columns]
+        lacking = [name for name in absent if name in needed]
+        if lacking:
+            raise CliError(
+                f"{len(lacking)} of the {len(needed)} columns that the model needs are not there: "
+                f"{abridged(lacking)}; there are {abridged(list(map(str, frame.columns)), 5)}"
+            )
+        fills = dict(zip(self.columns, self.fills, strict=True))
+        import pandas
+
+        made = pandas.DataFrame({name: fills[name] for name in absent}, index=frame.index)
+        return pandas.concat([frame, made], axis=1)[self.columns]
+
+    def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> dict[str, Any]:
+        """Return a column of 0 and 1 for each value of a text column."""
+        text = as_text(column).fillna(fill)
+        new = sorted(set(text.unique()) - set(self.categories[name]))
+        if new:
+            rows = int(text.isin(new).sum())
+            say(
+                f"column {name!r} has values that the model does not know, in {rows} rows: {abridged(new, 3)}"
+            )
+        return {
+            f"{name}={value}": (text == value).to_numpy(np.float64) for value in self.shown_categories(name)
+        }
+
+
+def prepare(frame: Any, choices: Choices, impute: str | None) -> Preparation:
+    """Learn from the training rows how to prepare a table."""
+    plan = plan_columns(frame, choices)
+    if impute is None:
+        refuse_missing(frame[list(plan.kinds)])
+    categories, dropped = {}, dict(plan.dropped)
+    for name, kind in plan.kinds.items():
+        if kind == CATEGORY:
+            categories[name] = frequent(as_text(frame[name]), choices.max_categories)
+    prepared = Preparation(
+        columns=list(plan.kinds),
+        kinds=list(plan.kinds.values()),
+        fills=fills_of(frame, plan, impute or "median"),
+        categories=categories,
+        dropped=dropped,
+        imputed=impute,
+    )
+    if len(set(prepared.names)) < len(prepared.names):
+        twice = next(name for name in prepared.names if prepared.names.count(name) > 1)
+        raise CliError(f"two features would be called {twice!r}; rename a column, or --drop one")
+    return prepared
+
+
+def refuse_missing(frame: Any) -> None:
+    """Raise where values are missing, with a count for each column."""
+    counts = frame.isna().sum()
+    counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
+    if not len(counts):
+        return
+    shown = ", ".join(f"{name!r} {count}" for name, count in counts.head(10).items())
+    more = f" and {len(counts) - 10} more columns" if len(counts) > 10 else ""
+    raise CliError(
+        f"{counts.sum()} values are missing in {len(counts)} columns of {len(frame)} rows: {shown}{more}; "
+        "fill them with --impute median (or mean, most-frequent), or leave columns out with --drop COL"
+    )
+
+
+def as_numbers(frame: Any) -> Any:
+    """Return a data frame of float64; what is no number is told by its column."""
+    import pandas
+
+    try:
+        numbers = frame.astype(np.float64)
+        infinite = np.isinf(numbers).sum()
+        if infinite.any():
+            name = infinite.idxmax()
+            count = infinite[name]
+            raise CliError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
+        return numbers
+    except (ValueError, TypeError):
+        for name in frame.columns:
+            bad = frame[name][pandas.to_numeric(frame[name], errors="coerce").isna() & frame[name].notna()]
+            if len(bad):
+                raise CliError(f"column {name!r} must hold numbers, but has {bad.iloc[0]!r}") from None
+        raise
+
+
+def as_text(column: Any) -> Any:
+    """Return a column as text, missing values as they are; whole numbers without a point."""
+    import pandas
+
+    if pandas.api.types.is_float_dtype(column.dtype) and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    text = column.astype(object).where(column.notna(), None)
+    return text.map(lambda value: str(value).strip(), na_action="ignore")
+
+
+def frequent(text: Any, most: int) -> list[str]:
+    """Return the most frequent values, in alphabetical order; the others are as if unknown."""
+    counts = text.value_counts()
+    return sorted(counts.index[:most])
+
+
+def fills_of(frame: Any, plan: ColumnPlan, how: str) -> list[float | str]:
+    """Return for each column what stands in for a missing value; text gets its most frequent value."""
+    numbers = [name for name, kind in plan.kinds.items() if kind not in (CATEGORY, DATE)]
+    numeric = as_numbers(frame[numbers])
+    found: dict[str, float | str] = summary_values(numeric, how)
+    for name, kind in plan.kinds.items():
+        if kind == CATEGORY:
+            found[name] = str(as_text(frame[name]).value_counts().index[0])
+        elif kind == DATE:
+            found |= summary_values(as_days(frame[name], name).to_frame(name), how)
+    return [found[name] for name in plan.kinds]
+
+
+def summary_values(numeric: Any, how: str) -> dict[str, float | str]:
+    if not numeric.shape[1]:
+        return {}
+    values = {"median": numeric.median, "mean": numeric.mean, "most-frequent": lambda: numeric.mode().iloc[0]}
+    return {str(name): float(value) for name, value in values[how]().items()}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The preparation of a file that is a matrix already: nothing but its width and names."""
+
+    n_features: int
+    one_based: bool = False
+    given_names: list[str] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the file, or the numbers of the columns as the file counts them."""
+        return self.given_names or [f"x{j + self.one_based}" for j in range(self.n_features)]
+
+    @property
+    def sources(self) -> list[str]:
+        return self.names
+
+    def as_record(self) -> dict[str, Any]:
+        return {"n_features": self.n_features, "one_based": self.one_based, "given_names": self.given_names}
+
+
+def from_record(record: dict[str, Any]) -> Preparation | Matrix:
+    """Return the preparation that was kept with a model."""
+    return Preparation(**record) if "columns" in record else Matrix(**record)

@@ -1,0 +1,40 @@
+"""The report page of a model file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .data import Rows
+from .model_file import ModelFile
+
+
+def page_for(file: ModelFile, train: Rows, test: Rows | None, title: str | None = None, jobs: int = 1) -> str:
+    """Return the page on a model, its training rows and those held out."""
+    from ..inspection import make_report
+
+    target = ", ".join(file.targets) or "y"
+    return make_report(
+        file.model,
+        train.X,
+        train.y,
+        X_test=None if test is None else test.X,
+        y_test=None if test is None else test.y,
+        sample_weight=train.weight,
+        feature_names=file.preparation.names,
+        target_name=target,
+        title=title or f"{target} in {file.record.get('data', 'a table')}",
+        notes=file.record.get("notes", []),
+        reproduce=commands(file),
+        n_jobs=jobs,
+    )
+
+
+def commands(file: ModelFile) -> dict[str, str]:
+    record: dict[str, Any] = file.record
+    if not record:
+        return {"In Python": repr(file.model)}
+    return {
+        "On the command line": record["command"],
+        "In Python": f"import singleindex\n\nmodel = singleindex.load('model.sim')\n{file.model!r}",
+        "Training rows": f"{record['n_rows']} rows, fingerprint {record['fingerprint']}",
+    }

@@ -1,0 +1,88 @@
+"""`singleindex score`: how well a model does on rows with a known target."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from .messages import CliError, say_note
+from .model_file import ModelFile, features_of, read_for, read_model
+from .options import READING, split_options, talking
+from .tables import Table
+from .targets import read_target
+from .text import score_table
+
+EPILOG = """\b
+Examples:
+  singleindex score model.sim test.csv
+  singleindex score model.sim test.csv --target outcome --json
+"""
+
+
+@click.command("score", epilog=EPILOG)
+@click.argument("model")
+@click.argument("data")
+@click.option(
+    "-t", "--target", multiple=True, metavar="COL", help="If it is called otherwise than in the fit."
+)
+@click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
+@click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a target.")
+@READING
+@talking
+def command(
+    model: str, data: str, target: tuple[str, ...], impute: bool, drop_unlabelled: bool, as_json: bool,
+    quiet: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Compare the predictions of a saved MODEL with the target in DATA.
+
+    Beside it stands what only knows the mean of these rows.
+    """
+    if model == data == "-":
+        raise click.UsageError("only one of MODEL and DATA can come from standard input")
+    reading, _, _ = split_options(given)
+    file = read_model(model)
+    table = read_for(file, data, reading)
+    X, y = labelled_rows(file, table, target, impute, drop_unlabelled)
+    if file.record.get("data") == Path(data).name:
+        say_note(
+            "the model was fitted to a file of this name; rows it has seen make it look better than it is"
+        )
+    scores, null = scores_of(file, X, y)
+    if as_json:
+        click.echo(json.dumps({"n_rows": len(y), "scores": scores, "null": null}, indent=1))
+    else:
+        click.echo("\n".join(score_table(scores, null, f"{len(y)} rows")))
+
+
+def labelled_rows(
+    file: ModelFile, table: Table, target: tuple[str, ...], impute: bool, drop_unlabelled: bool
+) -> tuple[Any, Any]:
+    """Return features and target of the rows that have one."""
+    task = "classification" if file.class_names else "regression"
+    found, known = read_target(table, target or file.targets, task, drop_unlabelled)
+    X = features_of(file, table, impute, say_note)
+    if not known.all():
+        X = X[known]
+    check_classes(file, found.y)
+    return X, found.y
+
+
+def check_classes(file: ModelFile, y: Any) -> None:
+    if not file.class_names or file.model.multilabel_:
+        return
+    unknown = np.setdiff1d(y.astype(str), np.array(file.class_names))
+    if len(unknown):
+        raise CliError(
+            f"the target holds {unknown[0]!r}, but the model knows {', '.join(file.class_names)} only"
+        )
+
+
+def scores_of(file: ModelFile, X: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
+    from ..inspection.scores import null_predictions, predictions_of, score_all
+
+    scores = score_all(predictions_of(file.model, X), y, file.model)
+    return scores, score_all(null_predictions(file.model, y, len(y)), y, file.model)

@@ -1,0 +1,265 @@
+"""Tables as they lie in files: CSV, TSV, Parquet, svmlight, npz, or on standard input."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import decimal
+import gzip
+import io
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .messages import CliError
+
+FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
+_SUFFIXES = {
+    ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
+}  # fmt: skip
+_PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
+# Beside what pandas takes for missing already.
+_MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
+_SPARSE_MEMBERS = {"data", "indices", "indptr", "shape"}
+_PEEK_ROWS = 200
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a file, where its name and its first line do not tell."""
+
+    format: str | None = None
+    separator: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
+
+
+@dataclass
+class Table:
+    """What a file holds: a data frame; or a matrix, with further arrays beside it by name."""
+
+    source: str
+    frame: Any = None
+    matrix: Any = None
+    arrays: dict[str, Any] = field(default_factory=dict)
+    names: list[str] | None = None
+    one_based: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
+
+
+def read_table(
+    path: str, options: ReadOptions, n_features: int | None = None, one_based: bool | None = None
+) -> Table:
+    """Read a table; `n_features` and `one_based` are those of the model an svmlight file is read for."""
+    kind = options.format or guess_format(path)
+    data, source = read_bytes(path)
+    if not data.strip():
+        raise CliError(f"{source} is empty")
+    if kind == "svmlight":
+        return read_svmlight(data, source, n_features, one_based)
+    if kind == "npz":
+        return read_npz(data, source)
+    table = read_parquet(data, source) if kind == "parquet" else read_csv(data, source, kind, options)
+    if not len(table.frame):
+        raise CliError(f"{source} has a header but no rows")
+    return table
+
+
+def guess_format(path: str) -> str:
+    suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in _PACKED]
+    if path == "-":
+        return "csv"
+    if suffixes and suffixes[-1] in _SUFFIXES:
+        return _SUFFIXES[suffixes[-1]]
+    if suffixes and suffixes[-1] in (".xlsx", ".xls", ".ods"):
+        raise CliError(f"{path} is a spreadsheet; save it as CSV, and use that")
+    raise CliError(f"cannot tell what kind of file {path} is by its name; add --format {'|'.join(FORMATS)}")
+
+
+def read_bytes(path: str) -> tuple[bytes, str]:
+    """Return the bytes of a file or of standard input, unpacked, and what to call them."""
+    if path == "-":
+        if sys.stdin.isatty():
+            raise CliError("waiting for a table on standard input; pipe one in, or name a file")
+        return sys.stdin.buffer.read(), "standard input"
+    file = Path(path)
+    if not file.exists():
+        raise CliError(f"there is no file {path}; check the name and the folder")
+    if file.is_dir():
+        raise CliError(f"{path} is a folder; name a file in it")
+    data, unpack = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    try:
+        return (unpack(data) if unpack else data), path
+    except (OSError, EOFError, ValueError) as error:
+        raise CliError(f"{path} cannot be unpacked: {error}") from error
+
+
+# ---------------------------------------------------------------- tables with names
+
+
+def need(module: str, what: str) -> Any:
+    """Import a library of the `cli` extra, or say how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise CliError(f'{what} needs {module}; install it with: pip install "singleindex[cli]"') from error
+
+
+def read_parquet(data: bytes, source: str) -> Table:
+    pandas = need("pandas", "reading tables")
+    need("pyarrow", "reading Parquet")
+    try:
+        frame = pandas.read_parquet(io.BytesIO(data))
+    except Exception as error:  # pyarrow has many
+        raise CliError(f"{source} is not a Parquet file that can be read: {error}") from error
+    frame.columns = [str(name) for name in frame.columns]
+    found, notes = {}, []
+    for name in frame.columns:
+        column = as_plain_column(frame[name])
+        if column is None:
+            notes.append(f"left out {name!r}: lists, records or bytes in place of single values")
+        else:
+            found[name] = column
+    return Table(source, frame=pandas.DataFrame(found).reset_index(drop=True), notes=notes)
+
+
+def as_plain_column(column: Any) -> Any:
+    """Return a typed column as floats, text, switches or dates; None for values that are none of these."""
+    from pandas.api import types
+
+    if types.is_timedelta64_dtype(column.dtype):
+        return column.dt.total_seconds() / 86400
+    if types.is_bool_dtype(column.dtype):
+        return column
+    if types.is_numeric_dtype(column.dtype):
+        return column if isinstance(column.dtype, np.dtype) else column.astype(np.float64)
+    if column.dtype == object:
+        first = next(iter(column.dropna()), "")
+        if isinstance(first, decimal.Decimal):
+            return column.astype(np.float64)
+        return column if np.isscalar(first) and not isinstance(first, bytes) else None
+    return column
+
+
+def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table:
+    pandas = need("pandas", "reading tables")
+    text = decode(data, source, options.encoding)
+    separator = options.separator or ("\t" if kind == "tsv" else guess_separator(text))
+    settings = {
+        "sep": separator, "decimal": options.decimal, "skipinitialspace": True, "low_memory": False,
+        "na_values": [*_MISSING, *options.missing],
+    }  # fmt: skip
+    names, notes = header(text, separator), []
+    try:
+        peek = pandas.read_csv(io.StringIO(text), **settings, dtype=str, nrows=_PEEK_ROWS)
+        if separator != "," and options.decimal == "." and has_decimal_commas(peek):
+            settings["decimal"] = ","
+            notes.append("numbers are written with a decimal comma")
+        # Numbers with leading zeros are codes: as numbers they would lose them.
+        codes = [name for name in peek.columns if has_leading_zeros(peek[name])]
+        frame = pandas.read_csv(io.StringIO(text), **settings, dtype=dict.fromkeys(codes, str))
+    except (pandas.errors.ParserError, ValueError) as error:
+        raise CliError(f"{source} is not a table that can be read: {error}") from error
+    if separator not in (",", "\t"):
+        notes.append(f"columns are separated by {separator!r}")
+    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    if twice:
+        notes.append(f"the column name {twice[0]!r} is there more than once; the others got a number")
+    frame.columns = [str(name).strip() for name in frame.columns]
+    return Table(source, frame=frame, notes=notes)
+
+
+def decode(data: bytes, source: str, encoding: str) -> str:
+    try:
+        return data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+    except LookupError as error:
+        raise CliError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise CliError(f"{source} is not {encoding} (line {line}); try --encoding latin-1") from error
+
+
+def header(text: str, separator: str) -> list[str]:
+    return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+
+
+def guess_separator(text: str) -> str:
+    """Return what splits the header into most columns, quotes heeded; of equals the comma."""
+    return max(",;\t|", key=lambda separator: len(header(text, separator)))
+
+
+def has_decimal_commas(frame: Any) -> bool:
+    """Tell whether some column is all numbers like 1,5, whole ones among them."""
+    for name in frame.columns:
+        values = frame[name].dropna().str.strip()
+        fits = values.str.fullmatch(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+        if len(values) and fits.all() and values.str.contains(",").any():
+            return True
+    return False
+
+
+def has_leading_zeros(column: Any) -> bool:
+    """Tell whether a column of text holds codes like 00731."""
+    values = column.dropna().str.strip()
+    digits = values[values.str.fullmatch(r"\d+")]
+    return len(digits) == len(values) > 0 and bool(
+        (digits.str.startswith("0") & (digits.str.len() > 1)).any()
+    )
+
+
+# ---------------------------------------------------------------- matrices
+
+
+def read_svmlight(data: bytes, source: str, n_features: int | None, one_based: bool | None) -> Table:
+    """Read an svmlight file; columns are counted from one where no row has a column zero."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(io.BytesIO(data), zero_based=True)
+    except ValueError as error:
+        raise CliError(f"{source} is not an svmlight file: {error}") from error
+    if one_based is None:
+        one_based = X.shape[1] > 1 and X[:, [0]].nnz == 0
+    if one_based:
+        X = X[:, 1:]
+    if n_features is not None and X.shape[1] != n_features:
+        if X.shape[1] > n_features:
+            raise CliError(f"{source} has {X.shape[1]} columns, the model was fitted to {n_features}")
+        X.resize(X.shape[0], n_features)
+    return Table(source, matrix=X, arrays={"y": y}, one_based=bool(one_based))
+
+
+def read_npz(data: bytes, source: str) -> Table:
+    """Read X, as an array or in scipy's sparse format, and what lies beside it."""
+    from scipy import sparse
+
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise CliError(f"{source} is not an .npz file of plain arrays: {error}") from error
+    if arrays.keys() >= _SPARSE_MEMBERS:
+        kind: Callable[..., Any] = sparse.csc_array if arrays.get("format") == b"csc" else sparse.csr_array
+        matrix = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+    elif "X" in arrays:
+        matrix = arrays["X"]
+    else:
+        raise CliError(f"{source} has no member X; it has {', '.join(arrays) or 'none'}")
+    if matrix.ndim != 2:
+        raise CliError(f"X in {source} has shape {matrix.shape}; it must have rows and columns")
+    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else None
+    others = {n: a for n, a in arrays.items() if n not in {"X", "format", "feature_names", *_SPARSE_MEMBERS}}
+    return Table(source, matrix=matrix, arrays=others, names=names)

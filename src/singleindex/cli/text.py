@@ -1,0 +1,173 @@
+"""A model in a few lines of text, or as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .messages import counted
+from .model_file import ModelFile
+
+_MOST_FEATURES = 15
+
+
+def summary_json(file: ModelFile) -> dict[str, Any]:
+    """Return what a machine may want to know of a model: plain values only."""
+    model, record = file.model, file.record
+    found: dict[str, Any] = {
+        "estimator": type(model).__name__,
+        "task": record.get("task"),
+        "target": list(file.targets),
+        "n_rows": record.get("n_rows"),
+        "n_features": int(model.n_features_in_),
+        "features": feature_records(file),
+        "left_out": getattr(file.preparation, "dropped", {}),
+        "notes": record.get("notes", []),
+        "command": record.get("command"),
+        "version": record.get("version"),
+    }
+    if file.class_names:
+        found["classes"] = file.class_names
+    if hasattr(model, "best_params_"):
+        found["settings"] = plain(model.best_params_)
+        found["cross_validation"] = {"scoring": str(model.scoring), "score": float(model.best_score_)}
+    if record.get("test_scores"):
+        found["held_out"] = {
+            "n_rows": record["n_test"], "scores": record["test_scores"], "null": record["null_scores"],
+        }  # fmt: skip
+    return found
+
+
+def plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {k: v.item() if isinstance(v, np.generic) else v for k, v in values.items()}
+
+
+def feature_records(file: ModelFile) -> list[dict[str, Any]]:
+    """Return the features with a weight, the strongest first."""
+    coef = file.model.coef_.reshape(file.model.n_features_in_, -1)
+    stability = getattr(file.model, "stability_", None)
+    size = np.abs(coef).max(axis=1)
+    names = file.preparation.names
+    outputs = output_names(file)
+    found = []
+    for j in np.argsort(-size, kind="stable")[: int(np.count_nonzero(size))].tolist():
+        record: dict[str, Any] = {"name": names[j]}
+        if coef.shape[1] == 1:
+            record["weight"] = float(coef[j, 0])
+        else:
+            record["weights"] = {name: float(w) for name, w in zip(outputs, coef[j], strict=True)}
+        if stability is not None:
+            record["stability"] = float(np.max(stability.reshape(len(coef), -1)[j]))
+        found.append(record)
+    return found
+
+
+def output_names(file: ModelFile) -> list[str]:
+    n_outputs = 1 if file.model.coef_.ndim == 1 else file.model.coef_.shape[1]
+    names = file.class_names or list(file.targets)
+    return names[-n_outputs:] if len(names) >= n_outputs else [f"output {k}" for k in range(n_outputs)]
+
+
+def summary_text(file: ModelFile) -> str:
+    record, model = file.record, file.model
+    lines = [
+        f"{'target':10s}{', '.join(file.targets) or 'y'} ({record.get('task', 'model saved from Python')})"
+    ]
+    if file.class_names and not model.multilabel_:
+        lines.append(f"{'classes':10s}{', '.join(file.class_names)}")
+    if record:
+        held = f", {record['n_test']} held out" if record["n_test"] else ""
+        lines.append(
+            f"{'data':10s}{record['data']}: {record['n_rows']} rows to learn from{held}, "
+            f"{record['n_columns']} columns, {model.n_features_in_} features"
+        )
+    used = int(np.count_nonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1)))
+    lines.append(f"{'model':10s}{counted(used, 'feature')} with a weight{settings_text(model)}")
+    lines += score_lines(file)
+    return "\n".join([*lines, "", *feature_lines(file), "", *link_lines(file)])
+
+
+def settings_text(model: Any) -> str:
+    if not hasattr(model, "best_params_"):
+        return ""
+    shown = {
+        name: f"{value:.3g}" if isinstance(value, float) else str(value)
+        for name, value in model.best_params_.items()
+        if value is not None and not (name == "penalty" and value == 0)
+    }
+    return " (" + ", ".join(f"{name} {value}" for name, value in shown.items()) + ")"
+
+
+def score_lines(file: ModelFile) -> list[str]:
+    model, record = file.model, file.record
+    lines = []
+    if hasattr(model, "best_score_"):
+        scoring = str(model.scoring or "score")
+        value, name = model.best_score_, scoring
+        if scoring.startswith("neg_"):
+            value, name = -value, scoring[4:]
+        n_tried = len(model.cv_results_["mean_test_score"])
+        what = f"{name.replace('_', ' ')} {value:.4g} over the folds"
+        lines.append(
+            f"{'chosen by':10s}{what}, the best of {n_tried} candidates (new rows: --holdout, or report)"
+        )
+    if record.get("test_scores"):
+        lines += [
+            "",
+            *score_table(record["test_scores"], record["null_scores"], f"{record['n_test']} held-out rows"),
+        ]
+    return lines
+
+
+def score_table(scores: dict[str, float], null: dict[str, float], rows: str) -> list[str]:
+    """Return the scores beside those of what only knows the mean."""
+    lines = [f"{f'on {rows}':32s}{'model':>10s}{'no features':>13s}"]
+    for name, value in scores.items():
+        beside = f"{null[name]:13.4g}" if name in null else ""
+        lines.append(f"  {name:30s}{value:10.4g}{beside}")
+    return lines
+
+
+def feature_lines(file: ModelFile) -> list[str]:
+    records = feature_records(file)
+    if not records:
+        return ["no feature has a weight: nothing in these columns predicts the target"]
+    shown = records[:_MOST_FEATURES]
+    width = min(max(len("feature"), *(len(r["name"]) for r in shown)), 50)
+    outputs = output_names(file)
+    stable = any("stability" in r for r in shown)
+    lines = [f"{'feature':{width}s}  {'weight':>10s}{'   in folds' if stable else ''}"]
+    if "weights" in shown[0]:
+        names = "".join(f"{name[:10]:>12s}" for name in outputs[:6])
+        lines = [f"{'feature':{width}s}{names}{'   in folds' if stable else ''}"]
+    for record in shown:
+        name = record["name"] if len(record["name"]) <= width else record["name"][: width - 1] + "…"
+        weights = [record["weight"]] if "weight" in record else list(record["weights"].values())[:6]
+        cells = "".join(f"{weight:+12.4g}" for weight in weights)
+        lines.append(f"{name:{width}s}{cells}" + (f"{record['stability']:11.0%}" if stable else ""))
+    if len(records) > len(shown):
+        lines.append(f"and {len(records) - len(shown)} more")
+    return lines
+
+
+def link_lines(file: ModelFile) -> list[str]:
+    links = file.model.link_ if isinstance(file.model.link_, list) else [file.model.link_]
+    lines = []
+    for name, link in zip(output_names(file), links, strict=True):
+        if not hasattr(link, "knots_"):
+            continue
+        knots = link.knots_
+        what = f"the probability of {name}" if file.class_names else f"the mean of {name}"
+        lines.append(f"{what} rises from {knots[0, 1]:.3g} to {knots[-1, 1]:.3g} {shape_in_words(knots)}")
+    return lines
+
+
+def shape_in_words(knots: Any) -> str:
+    """Say where along the index most of the rise happens."""
+    x, y = knots[:, 0], knots[:, 1]
+    if not y[-1] > y[0]:
+        return "and is flat: the data show no effect"
+    low, high = np.interp([y[0] + 0.1 * (y[-1] - y[0]), y[0] + 0.9 * (y[-1] - y[0])], y, x)
+    share = (high - low) / (x[-1] - x[0])
+    return f"with the index, four fifths of it over {share:.0%} of the index's range"

@@ -1,0 +1,47 @@
+"""Arrays, memory maps and sparse matrices in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..blocks import Block
+from .sizes import rows_per_chunk
+
+
+class ArrayReader:
+    """Slices of rows; sparse matrices are held by rows."""
+
+    feature_names: Sequence[str] | None = None
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, chunk_rows: int | None) -> None:
+        self.X = X.tocsr() if sparse.issparse(X) else X
+        if self.X.dtype not in (np.float32, np.float64):
+            self.X = self.X.astype(np.float64)
+        self.y = y
+        self.weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.n_rows, self.n_features = X.shape
+        self.dtype = self.X.dtype
+        if len(y) != self.n_rows or (self.weight is not None and len(self.weight) != self.n_rows):
+            raise ValueError(f"X has {self.n_rows} rows; y and sample_weight must have as many.")
+        self.rows = rows_per_chunk(self.n_features, self.dtype.itemsize, chunk_rows)
+
+    def chunks(self) -> Iterator[Block]:
+        for block, rows in self._slices():
+            yield Block(self.X[rows], block.y, block.weight, block.name)
+
+    def targets(self) -> Iterator[Block]:
+        for block, _ in self._slices():
+            yield block
+
+    def fingerprint(self) -> tuple[Any, ...]:
+        return ("arrays", self.n_rows, self.n_features, str(self.dtype), self.rows)
+
+    def _slices(self) -> Iterator[tuple[Block, slice]]:
+        for number, start in enumerate(range(0, self.n_rows, self.rows)):
+            rows = slice(start, min(start + self.rows, self.n_rows))
+            weight = None if self.weight is None else self.weight[rows]
+            yield Block(None, self.y[rows], weight, f"chunk {number} (rows {start} to {rows.stop - 1})"), rows

@@ -1,0 +1,91 @@
+"""svmlight files, cut at byte offsets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..blocks import Block, ChunkError
+from .sizes import bytes_per_chunk, file_marks
+
+# More columns than any file has, for a first look at them.
+_MANY_COLUMNS = 2**31 - 2
+
+
+class SvmlightReader:
+    """Sparse rows with their y. Columns are counted from 1, or from 0 where a column 0 is found."""
+
+    feature_names: Sequence[str] | None = None
+    dtype = np.dtype(np.float64)
+    n_rows: int | None = None
+
+    def __init__(
+        self,
+        paths: list[str],
+        target: Any,
+        sample_weight: Any,
+        chunk_rows: int | None,
+        n_features: int | None = None,
+    ) -> None:
+        if target is not None or sample_weight is not None:
+            raise ValueError(
+                "svmlight files hold their own y, and no weights; leave out target and sample_weight."
+            )
+        self.paths = paths
+        self.length = self._bytes(chunk_rows)
+        lowest, highest = self._scan(1 if n_features is not None else None)
+        self.zero_based = lowest == 0
+        self.n_features = n_features or (highest + 1 if self.zero_based else highest)
+
+    def chunks(self) -> Iterator[Block]:
+        for path, start, name in self._pieces():
+            X, y = self._load(path, start, name, n_features=self.n_features, zero_based=self.zero_based)
+            if len(y):
+                yield Block(X, y, None, name)
+
+    def targets(self) -> Iterator[Block]:
+        for block in self.chunks():
+            yield Block(None, block.y, None, block.name)
+
+    def fingerprint(self) -> tuple[Any, ...]:
+        return ("svmlight", self.length, self.n_features, *file_marks(self.paths))
+
+    def _bytes(self, chunk_rows: int | None) -> int:
+        if chunk_rows is None:
+            return bytes_per_chunk()
+        with open(self.paths[0], "rb") as file:
+            sample = file.read(1 << 20)
+        return max(1, chunk_rows * len(sample) // max(sample.count(b"\n"), 1))
+
+    def _pieces(self) -> Iterator[tuple[str, int, str]]:
+        for path in self.paths:
+            size = os.path.getsize(path)
+            for number, start in enumerate(range(0, size, self.length)):
+                end = min(start + self.length, size)
+                yield path, start, f"{path}, chunk {number} (bytes {start} to {end - 1})"
+
+    def _scan(self, n_chunks: int | None) -> tuple[int, int]:
+        """Return the lowest and the highest column of the first chunks, or of all."""
+        lowest, highest = _MANY_COLUMNS, 0
+        for path, start, name in islice(self._pieces(), n_chunks):
+            X, _ = self._load(path, start, name, n_features=_MANY_COLUMNS, zero_based=True)
+            if X.nnz:
+                lowest, highest = min(lowest, int(X.indices.min())), max(highest, int(X.indices.max()))
+        return lowest, highest
+
+    def _load(self, path: str, start: int, name: str, **options: Any) -> tuple[Any, Any]:
+        from sklearn.datasets import load_svmlight_file  # slow to import, and seldom needed
+
+        try:
+            X, y = load_svmlight_file(path, offset=start, length=self.length, **options)
+        except ValueError as error:
+            raise ChunkError(
+                f"{name}: not in the svmlight format, or with more columns than n_features ({error}); "
+                "correct "
+                "these lines."
+            ) from error
+        return X, y

@@ -1,0 +1,101 @@
+"""Sparse data held by rows, for solvers that visit each row once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._sweep import csr_count, csr_gradient, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
+from .base import FloatArray, by_outputs
+from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows, threads_for
+
+
+class CsrDesign:
+    """A scipy sparse matrix or array. CSR is used in place, any other format is converted once.
+
+    With `keeps_support` the entries of the columns that w has are copied, and copied anew only when w gets
+    other ones: where w is sparse its index then costs next to nothing, and an iteration as much as the
+    gradient.
+    """
+
+    def __init__(self, X: Any, keeps_support: bool = False) -> None:
+        self.X = X.tocsr()
+        if self.X.indices.dtype != self.X.indptr.dtype:
+            self.X = type(self.X)(
+                (self.X.data, self.X.indices.astype(self.X.indptr.dtype), self.X.indptr), shape=self.X.shape
+            )
+        self._parts = (self.X.data, self.X.indices, self.X.indptr)
+        self._cuts = cut_rows(*self.shape, self.X.nnz)
+        self.keeps_support = keeps_support
+        self._kept: NDArray[np.uint8] = np.zeros(self.shape[1], dtype=np.uint8)
+        self._kept_parts: Any = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.X.shape
+        return n, d
+
+    def matvec(self, w: FloatArray) -> FloatArray:
+        if w.ndim == 2:
+            return by_outputs(self.matvec, w, self.shape[0])
+        out = np.empty(self.shape[0])
+        csr_matvec(*self._parts_for(w), np.ascontiguousarray(w, dtype=np.float64), out)
+        return out
+
+    def _parts_for(self, w: FloatArray) -> Any:
+        """Return data, indices and starts of the columns that w has, or of all where these are many."""
+        used = w != 0
+        if not self.keeps_support or 4 * np.count_nonzero(used) > len(w):
+            return self._parts
+        if self._kept_parts is None or not self._kept[used].all():
+            data, indices, indptr = self._parts
+            self._kept, starts = used.astype(np.uint8), np.empty_like(indptr)
+            csr_count(indices, indptr, self._kept, starts)
+            kept = np.empty(starts[-1] + 1, dtype=data.dtype), np.empty(starts[-1] + 1, dtype=indices.dtype)
+            csr_keep(*self._parts, self._kept, *kept)
+            self._kept_parts = (*kept, starts)
+        return self._kept_parts
+
+    def rmatvec(self, r: FloatArray) -> FloatArray:
+        if r.ndim == 2:
+            return by_outputs(self.rmatvec, r, self.shape[1])
+        out = np.zeros(self.shape[1])
+        csr_rmatvec(*self._parts, np.ascontiguousarray(r, dtype=np.float64), out)
+        return out
+
+    def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        d = self.shape[1]
+        mean, variance, stored, lowest, highest = np.zeros((5, d))
+        n_stored = np.zeros(d, dtype=np.intp)
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+        matrix = self.X
+        if not matrix.has_canonical_format:  # entries in several parts would count as several
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        parts = (matrix.data, matrix.indices, matrix.indptr)
+        csr_moments(*parts, weight, mean, variance, stored, n_stored, lowest, highest)
+        # What is not stored is zero.
+        missing = n_stored < np.count_nonzero(weight)
+        variance += np.where(missing, np.maximum(1 - stored, 0) * mean**2, 0)
+        lowest = np.where(missing, np.minimum(lowest, 0), lowest)
+        highest = np.where(missing, np.maximum(highest, 0), highest)
+        constant = lowest == highest
+        mean[constant], variance[constant] = lowest[constant], 0
+        return mean, variance
+
+    def visit_rows(
+        self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the index, the sum of weight × residual × row, and the sums of a sweep."""
+        if self._parts_for(visit.w) is self._parts:
+            return run_kernel(csr_sweep, self._parts, self._cuts, visit, index_old, y, weight, self.X.nnz)
+        index = self.matvec(visit.w)
+        residual, sums = residuals_of(visit, index, index_old, y, weight)
+        gradients = np.zeros((len(self._cuts) - 1, self.shape[1]))
+        csr_gradient(*self._parts, self._cuts, residual, gradients, threads_for(visit.n_threads, self.X.nnz))
+        return index, gradients.sum(axis=0), sums
+
+    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
+        return sweep_rows(self, visit, y, weight)

@@ -1,0 +1,239 @@
+"""Fits that read the data once per iteration: long data in memory, files in chunks, and Dask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..design import BlockDesign, ChunkedData, as_row_design
+from ..design.blocks import SurveyTask
+from ..design.dask import DaskSource, is_dask, predict_lazily
+from ..design.survey import survey_rows
+from ..solvers import Checkpoint, OnePass, Stochastic, TwoPass, check_solver, solve_one_pass
+from ..solvers.checkpoint import fingerprint
+from .progress import Progress, RowsBar
+
+# Rows in memory from which one pass, with bins for the link, is the faster: measured in
+# benchmarks/bigdata.py.
+LONG = 50_000
+# What may change between two fits that share a checkpoint.
+_FREE = ("max_iter", "tol", "verbose", "solver")
+
+
+def is_in_blocks(X):
+    """Return whether X is data that is never held together."""
+    return isinstance(X, ChunkedData) or is_dask(X)
+
+
+def is_stochastic(estimator):
+    """Return whether `fit` is to learn from batches of rows."""
+    return isinstance(check_solver(getattr(estimator, "solver", "auto")), Stochastic)
+
+
+def solver_for(estimator, n_rows, joint):
+    """Return the settings of the solver that the estimator asks for, or that suits data in memory."""
+    solver = check_solver(estimator.solver)
+    if joint and isinstance(solver, (OnePass, Stochastic)):
+        raise ValueError(
+            f"solver={estimator.solver!r} learns outputs one by one, and this structure or "
+            "shared_link=True ties "
+            "them together; use solver='two-pass'."
+        )
+    if solver is None:
+        return OnePass() if n_rows >= LONG and not joint else TwoPass()
+    return solver
+
+
+def ties_outputs(estimator, structure, n_outputs):
+    return n_outputs > 1 and (estimator.shared_link or getattr(structure, "joint", False))
+
+
+# ---------------------------------------------------------------- solving
+
+
+def solve_rows_in_one_pass(estimator, X, Y, weight, solver, told):
+    """Return one solver result per output for data in memory, and the design."""
+    inner = as_row_design(X, keeps_support=True)
+    survey = survey_rows(inner, Y, weight)
+    outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
+    return solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, (X.shape,))
+
+
+def solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, mark):
+    """Solve for each output in turn; `told` are the targets as callbacks are to see them, or None."""
+    settings = estimator._check_settings(inner.shape[1])
+    estimator._check_variance(survey.variance)
+    structure = settings.pop("structure")
+    design, structure = estimator._scaled((inner, survey.variance), structure, estimator.column_scale)
+    seen = replace(
+        survey,
+        mean=design.pull_back(survey.mean),
+        covariance=np.column_stack([design.pull_back(c) for c in survey.covariance.T]),
+    )
+    progress = None
+    if told is not None:
+        progress = estimator._progress = Progress(
+            estimator, X, told.y, told.unit, len(outputs),
+            lambda records: estimator._attributes(records, design, inner_dtype(X)),
+        )  # fmt: skip
+    results = []
+    for k, y in enumerate(outputs):
+        if progress is not None:
+            progress.fit_number = k
+        # Fits that nobody is told of are those of folds: too short to be kept.
+        checkpoint = None if told is None else _checkpoint(estimator, solver, survey, k, len(outputs), mark)
+        results.append(
+            solve_one_pass(
+                design, y, structure, survey=seen, output=k, sample_weight=weight, n_bins=solver.n_bins,
+                n_threads=solver.n_threads, on_iteration=progress, checkpoint=checkpoint, **settings,
+            )
+        )  # fmt: skip
+    return results, design
+
+
+def inner_dtype(X):
+    return np.dtype(X.dtype)
+
+
+def _checkpoint(estimator, solver, survey, output, n_outputs, mark):
+    """Return where the fit of one output is kept, None where it is not to be."""
+    if solver.checkpoint is None:
+        return None
+    path = Path(solver.checkpoint)
+    if n_outputs > 1:
+        path = path.with_name(f"{path.name}.{output}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder {path.parent} of the checkpoint does not exist; create it first."
+        )
+    settings = sorted((k, repr(v)) for k, v in estimator.get_params().items() if k not in _FREE)
+    of_fit = fingerprint(
+        type(estimator).__name__, settings, solver.n_bins, output, mark,
+        survey.mean, survey.variance, survey.covariance, survey.lengths,
+    )  # fmt: skip
+    return Checkpoint(path, of_fit, solver.checkpoint_every)
+
+
+def remove_checkpoints(solver, n_outputs):
+    """Delete the checkpoints of a fit that has ended."""
+    if getattr(solver, "checkpoint", None) is None:
+        return
+    path = Path(solver.checkpoint)
+    for name in [path.name] if n_outputs == 1 else [f"{path.name}.{k}" for k in range(n_outputs)]:
+        path.with_name(name).unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------- data in blocks
+
+
+def as_source(X, y, sample_weight):
+    """Return the blocks of X; chunked data brings its own y and weights."""
+    if is_dask(X):
+        return DaskSource(X, y, sample_weight)
+    if y is not None or sample_weight is not None:
+        raise ValueError(
+            "chunked data brings its own y and weights; name them in read_chunks(..., target=, "
+            "sample_weight=) "
+            "and leave them out of fit."
+        )
+    return X
+
+
+def fit_blocks(estimator, X, y, sample_weight):
+    """Fit to data in blocks, and set the fitted attributes."""
+    if "solver" not in estimator.get_params():
+        raise ValueError(
+            f"{type(estimator).__name__} splits rows, which needs data in memory. Choose the settings on "
+            "a sample of "
+            "the rows, then fit SingleIndexRegressor or SingleIndexClassifier with them."
+        )
+    if getattr(estimator, "link_cv", None) is not None:
+        raise ValueError("link_cv splits rows, which needs data in memory; leave it out for data in blocks.")
+    source = as_source(X, y, sample_weight)
+    note_features(estimator, source)
+    solver = check_solver(estimator.solver) or OnePass()
+    with RowsBar(estimator, source):
+        targets, unit = estimator._targets_of_blocks(source.survey_targets())
+        if isinstance(solver, Stochastic):
+            return estimator._fit_stream(source, targets, unit, solver)
+        structure = estimator._check_settings(source.n_features)["structure"]
+        if ties_outputs(estimator, structure, len(targets)):
+            solver_for(estimator, 0, joint=True)
+            solver = TwoPass()
+        solve = _solve_in_two_passes if isinstance(solver, TwoPass) else _solve_blocks
+        results, design, unit = solve(estimator, source, targets, unit, solver)
+    estimator._set_fitted(estimator._in_users_units(results, unit), design, source.dtype)
+    return estimator
+
+
+def _solve_blocks(estimator, source, targets, unit, solver):
+    survey = source.reduce(SurveyTask(tuple(targets)))
+    inner = BlockDesign(source, survey.lengths)
+    told = _Told(None, unit)
+    results, design = solve_outputs(
+        estimator, inner, survey, targets, None, solver, told, source, source.fingerprint()
+    )
+    if estimator._link_fitter().is_learned:
+        results = estimator._with_final_links(results, np.empty((0, len(targets))), None, None)
+    return results, design, unit
+
+
+def _solve_in_two_passes(estimator, source, targets, unit, solver):
+    """Solve exactly, with the index and y of every row at hand: memory grows with the rows."""
+    survey = source.reduce(SurveyTask(tuple(targets)))
+    inner = BlockDesign(source, survey.lengths)
+    rows = [inner.rows_of(replace(target, unit=1.0)) for target in targets]
+    Y, weight = np.column_stack([values for values, _ in rows]), rows[0][1]
+    if not is_classifier(estimator):
+        unit = estimator._units_of_outputs(Y, weight)
+    results, design = estimator._solve_design(
+        inner, survey.variance, Y / unit, weight, source, _Told(None, unit)
+    )
+    tied = len(results) > 1 and estimator.shared_link
+    if estimator._link_fitter().is_learned and not tied:
+        results = estimator._with_final_links(results, Y / unit, weight, None)
+    return results, design, unit
+
+
+class _Told:
+    """What callbacks are told of the targets: they are not held together."""
+
+    def __init__(self, y, unit):
+        self.y, self.unit = y, unit
+
+
+def note_features(estimator, source):
+    """Set what scikit-learn's checks go by in prediction."""
+    estimator.n_features_in_ = source.n_features
+    vars(estimator).pop("feature_names_in_", None)
+    names = source.feature_names
+    if names is not None and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+def by_blocks(method):
+    """Make a method of prediction work on data in blocks: lazily on Dask's, chunk after chunk on files."""
+    name = method.__name__
+
+    def predict(self, X):
+        if isinstance(X, ChunkedData):
+            return np.concatenate([method(self, _named(self, block.X)) for block in X])
+        if is_dask(X):
+            small = method(self, _named(self, np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)))
+            return predict_lazily(self, name, X, small.shape[1] if small.ndim == 2 else None, small.dtype)
+        return method(self, X)
+
+    predict.__name__, predict.__doc__, predict.__qualname__ = name, method.__doc__, method.__qualname__
+    return predict
+
+
+def _named(estimator, X):
+    """Give rows the names of the columns that the model was fitted with."""
+    if not hasattr(estimator, "feature_names_in_") or hasattr(X, "tocsr"):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=estimator.feature_names_in_, copy=False)

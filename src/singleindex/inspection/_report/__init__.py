@@ -1,0 +1,1 @@
+"""The parts of the report page: what is computed, what is drawn, how it is laid out."""

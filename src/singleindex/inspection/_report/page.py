@@ -1,0 +1,296 @@
+"""The report as one HTML page that needs nothing but itself."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from html import escape
+from importlib import resources
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from ..scores import HIGHER_IS_BETTER, outcomes
+from .charts import Drawn, draw_link, draw_quality, draw_search
+from .facts import Facts, Feature
+from .svg import short
+
+_MOST_FEATURES = 200
+_HEADLINE = {True: "AUC", False: "R²"}
+
+
+def score_text(value: float) -> str:
+    """Return a score in three figures; what is nothing but rounding is zero."""
+    return "0" if abs(value) < 5e-4 else f"{value:.3g}".replace("-", "−")
+
+
+def file_text(name: str) -> str:
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: Any) -> str:
+    """Return the page. `about` holds what the facts do not: title, target, notes, how to reproduce."""
+    sections = [
+        answer_section(model, facts, about),
+        link_section(model, facts, about),
+        feature_section(facts, about),
+        quality_section(model, facts, y, y_test),
+        search_section(model, about),
+        data_section(facts, about),
+        reproduce_section(about),
+    ]
+    today, page = datetime.date.today(), file_text("template.html")
+    parts = {
+        "TITLE": escape(about["title"]),
+        "STYLE": file_text("report.css"),
+        "SCRIPT": file_text("report.js"),
+        "BODY": "\n".join(sections),
+        "FOOT": f"singleindex {escape(about['version'])}, {today.day} {today:%B %Y}",
+    }
+    for name, text in parts.items():
+        page = page.replace("{{" + name + "}}", text)
+    return page
+
+
+def section(name: str, title: str, body: str) -> str:
+    label = f"{name}-title"
+    return f'<section id="{name}" aria-labelledby="{label}"><h2 id="{label}">{title}</h2>\n{body}</section>'
+
+
+def figure(drawn: Drawn) -> str:
+    keys = "".join(f'<li><span class="key {kind}"></span>{escape(text)}</li>' for kind, text in drawn.legend)
+    note = f"<p>{escape(drawn.note)}</p>" if drawn.note else ""
+    return (
+        f"<figure><h3>{escape(drawn.title)}</h3>{drawn.svg}"
+        '<output class="reading" aria-live="polite"></output>'
+        f'<figcaption><ul class="legend">{keys}</ul>{note}</figcaption></figure>'
+    )
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
+    n_used, scores = len(facts.features), facts.test or facts.held_out
+    measure = _HEADLINE[is_classifier(model)]
+    lead = f"{n_used} of {about['n_features']:,} features predict {escape(about['target'])}"
+    if n_used == 0:
+        lead = f"No feature predicts {escape(about['target'])}"
+    where = f"{about['n_test']:,} held-out rows" if facts.test else "rows left out of the fit in turn"
+    tiles = [
+        ("rows", f"{about['n_rows']:,}"),
+        ("features", f"{about['n_features']:,}"),
+        ("in use", f"{n_used:,}"),
+    ]
+    tiles += [
+        (f"{measure}, {name}", score_text(found[measure]))
+        for name, found in scores.items()
+        if measure in found
+    ]
+    cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in tiles)
+    return (
+        f'<section id="answer"><h1>{escape(about["title"])}</h1><p class="lead">{lead}.</p>'
+        f'<dl class="tiles">{cells}</dl><p class="small">Scores are those of {where}.</p>'
+        f"{warning_box(about)}</section>"
+    )
+
+
+def warning_box(about: dict[str, Any]) -> str:
+    if not about["warnings"]:
+        return ""
+    items = "".join(f"<p>{escape(text)}</p>" for text in about["warnings"])
+    return f'<div class="warning" role="note">{items}</div>'
+
+
+def link_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
+    intro = (
+        "<p>All that the model knows of a row is its <em>index</em>, the weighted sum of its features. "
+        f"The curve tells what {escape(about['target'])} to expect at each index; its shape was learned, "
+        "only that it rises was given. Where it is flat, the index makes no difference.</p>"
+    )
+    drawn = [draw_link(link, about["target"], is_classifier(model)) for link in facts.links]
+    if len(drawn) > 1:
+        drawn = [d._replace(title=link.name) for d, link in zip(drawn, facts.links, strict=True)]
+    tables = "".join(link_table(link, is_classifier(model)) for link in facts.links)
+    kind = "wide" if len(drawn) == 1 else "grid"
+    return section(
+        "link",
+        "What shape has the response?",
+        f'{intro}<div class="{kind}">{"".join(map(figure, drawn))}</div>{tables}',
+    )
+
+
+def link_table(link: Any, probability: bool) -> str:
+    """Return the curve as numbers, for those who cannot see it or want to copy it."""
+    numbers = range(0, len(link.grid), max(1, len(link.grid) // 12))
+    rows = "".join(
+        f"<tr><td>{short(link.grid[i])}</td><td>{short(link.values[i])}</td>"
+        f"<td>{short(link.band_low[i])} to {short(link.band_high[i])}</td></tr>"
+        for i in numbers
+    )
+    what = "probability" if probability else "mean"
+    return (
+        f"<details><summary>The curve of {escape(link.name)} as numbers</summary>"
+        "<div class='scroll' tabindex='0' role='region' aria-label='Points of the curve'><table><thead><tr>"
+        f"<th scope='col'>index</th><th scope='col'>{what}</th><th scope='col'>band</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+# ---------------------------------------------------------------- features
+
+
+def feature_section(facts: Facts, about: dict[str, Any]) -> str:
+    if not facts.features:
+        return section("features", "Which features matter?", "<p>None has a weight.</p>")
+    shown = facts.features[:_MOST_FEATURES]
+    largest = max(max(map(abs, f.effects)) for f in shown) or 1.0
+    outputs = facts.outputs if len(facts.links) > 1 else [""]
+    stable = shown[0].stability is not None
+    heads = [head("feature", "text")]
+    for name in outputs:
+        heads += [head(f"effect{f' on {name}' if name else ''}", "number"), head("weight", "number")]
+    heads += [head("in folds", "number")] if stable else []
+    heads += [head("mean", "number"), head("spread", "number")]
+    rows = "".join(feature_row(f, largest, stable) for f in shown)
+    more = ""
+    if len(facts.features) > len(shown):
+        more = (
+            f"<p class='small'>{len(facts.features) - len(shown):,} more features have smaller effects.</p>"
+        )
+    intro = (
+        "<p><em>Effect</em> is by how much the index moves when the feature goes up by one standard "
+        "deviation (its <em>spread</em>); <em>weight</em> is that per unit of the feature."
+        + (
+            " <em>In folds</em> tells in what share of the folds the feature was used.</p>"
+            if stable
+            else "</p>"
+        )
+    )
+    table = (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Features"><table class="sortable">'
+        f"<caption class='hidden'>Features with a weight</caption><thead><tr>{''.join(heads)}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+    return section("features", "Which features matter?", intro + table + more)
+
+
+def head(name: str, kind: str) -> str:
+    return (
+        f'<th scope="col" aria-sort="none" class="{kind}"><button type="button">{escape(name)}</button></th>'
+    )
+
+
+def feature_row(feature: Feature, largest: float, stable: bool) -> str:
+    cells = [f'<th scope="row">{escape(feature.name)}</th>']
+    for weight, effect in zip(feature.weights, feature.effects, strict=True):
+        width = 50 * abs(effect) / largest
+        side = f"left:50%;width:{width:.1f}%" if effect >= 0 else f"right:50%;width:{width:.1f}%"
+        sign = "up" if effect >= 0 else "down"
+        cells.append(
+            f'<td data-value="{effect!r}"><span class="bar"><i class="{sign}" style="{side}"></i></span>'
+            f"<span>{short(effect)}</span></td>"
+        )
+        cells.append(f'<td data-value="{weight!r}">{short(weight)}</td>')
+    if stable:
+        cells.append(f'<td data-value="{feature.stability!r}">{feature.stability:.0%}</td>')
+    cells.append(f'<td data-value="{feature.mean!r}">{short(feature.mean)}</td>')
+    cells.append(f'<td data-value="{feature.spread!r}">{short(feature.spread)}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+# ---------------------------------------------------------------- quality
+
+
+def quality_section(model: Any, facts: Facts, y: Any, y_test: Any) -> str:
+    name = facts.baseline.name
+    intro = (
+        f"<p>Beside it stand {name} with a ridge penalty, and what uses no features at all: the mean of the "
+        "training rows. All of them were fitted without the rows they are scored on. ↑ higher is better, "
+        "↓ lower is better.</p>"
+    )
+    body = ""
+    if facts.test:
+        body += score_table(facts.test, "Rows held out from the start")
+    body += score_table(facts.held_out, "Rows left out of the fit in turn")
+    body += (
+        f"<p class='small'>Rows left out in turn: the whole fit, with the choice of its settings, was done "
+        f"{len(facts.folds.splits)} more times, each time without a part of the rows, which were then "
+        "predicted. These models had fewer rows to learn from than the one on this page.</p>"
+    )
+    predictions, happened = facts.folds.predictions, outcomes(model, y)
+    beside: Any = (name, facts.baseline.held_out)
+    where = "rows left out of the fit in turn"
+    if facts.test_predictions is not None and facts.baseline.test is not None:
+        predictions, happened = facts.test_predictions, outcomes(model, y_test)
+        beside, where = (name, facts.baseline.test), "the rows held out from the start"
+    charts = "".join(figure(d) for d in draw_quality(model, predictions, happened, beside, facts.outputs))
+    return section(
+        "quality",
+        "How well does it predict?",
+        f"{intro}{body}<p>The charts show {where}.</p><div class='grid'>{charts}</div>",
+    )
+
+
+def score_table(scores: dict[str, dict[str, float]], caption: str) -> str:
+    measures = list(next(iter(scores.values())))
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in scores)
+    rows = []
+    for measure in measures:
+        values = [found.get(measure) for found in scores.values()]
+        sign = 1 if HIGHER_IS_BETTER[measure] else -1
+        best = max(sign * v for v in values if v is not None)
+        cells = "".join(
+            "<td>–</td>"
+            if v is None
+            else f"<td{' class=best' if sign * v == best else ''}>{score_text(v)}</td>"
+            for v in values
+        )
+        arrow, words = ("↑", "higher is better") if sign > 0 else ("↓", "lower is better")
+        mark = f'<span class="small" title="{words}" aria-label="{words}" role="img">{arrow}</span>'
+        rows.append(f'<tr><th scope="row">{measure} {mark}</th>{cells}</tr>')
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="scores"><caption>{escape(caption)}</caption>'
+        f'<thead><tr><th scope="col">measure</th>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def search_section(model: Any, about: dict[str, Any]) -> str:
+    drawn = draw_search(model)
+    settings = facts_list([(name, describe(value)) for name, value in about["settings"].items()])
+    chart = f'<div class="wide">{figure(drawn)}</div>' if drawn is not None else ""
+    return section("search", "The chosen model", settings + chart)
+
+
+def describe(value: Any) -> str:
+    if value is None:
+        return "no limit"
+    return short(value) if isinstance(value, float) else str(value)
+
+
+def facts_list(pairs: Iterable[tuple[str, str]]) -> str:
+    items = "".join(
+        f"<div><dt>{escape(str(name))}</dt><dd>{escape(value)}</dd></div>" for name, value in pairs
+    )
+    return f'<dl class="facts">{items}</dl>'
+
+
+def data_section(facts: Facts, about: dict[str, Any]) -> str:
+    pairs = facts_list(about["data"].items())
+    notes = "".join(f"<li>{escape(note)}</li>" for note in about["notes"])
+    return section(
+        "data", "The data", pairs + (f"<h3>What was done to it</h3><ul>{notes}</ul>" if notes else "")
+    )
+
+
+def reproduce_section(about: dict[str, Any]) -> str:
+    blocks = "".join(
+        f"<h3>{escape(title)}</h3><pre tabindex='0'><code>{escape(text)}</code></pre>"
+        for title, text in about["reproduce"].items()
+    )
+    return section("reproduce", "How to reproduce it", blocks)

@@ -1,0 +1,177 @@
+"""All there is to know about a fitted model on one page."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators.checks import check_count
+from ._layers import _outputs
+from ._report.facts import collect
+from ._report.page import build_page
+
+
+def make_report(
+    model, X, y, *, X_test=None, y_test=None, sample_weight=None, feature_names=None, target_name="y",
+    title=None, notes=(), reproduce=None, n_folds=5, n_jobs=None,
+) -> str:  # fmt: skip
+    """Return a page on a fitted model: HTML that needs no network and no other file.
+
+    It shows the learned link with its uncertainty over the folds, the features with their stability, how
+    the settings were chosen, calibration and ROC or residuals, and how the model does beside
+    ridge-penalised linear or logistic regression and beside the mean alone.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A single-index regressor or classifier, plain or with a search.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows that the model was fitted to.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Their targets.
+    X_test, y_test : like X and y, default=None
+        Rows that were held out from the start; scores and charts are then theirs.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights of the fit.
+    feature_names : sequence of str, default=None
+        None takes `feature_names_in_`, and x0, x1, … where there are no names.
+    target_name : str, default="y"
+        What is predicted; of several outputs the names with commas between them.
+    title : str, default=None
+        Heading of the page.
+    notes : sequence of str, default=()
+        What was done to the data, one sentence each.
+    reproduce : dict of str to str, default=None
+        Headings and commands that make the model again; None shows the model's own parameters.
+    n_folds : int, default=5
+        How many times the fit is done again, each time without a part of the rows.
+    n_jobs : int, default=None
+        Folds to run side by side.
+
+    Returns
+    -------
+    html : str
+        Write it to a file in UTF-8.
+
+    Notes
+    -----
+    Everything about unseen rows comes from fitting the model again without each fold in turn, its search
+    included: the page costs about `n_folds` times what the fit did. The score of the search itself would
+    flatter where there are fewer rows than features. The band of the link is two standard errors by the
+    jackknife over these folds.
+
+    Examples
+    --------
+    >>> from singleindex import SingleIndexClassifierCV
+    >>> from singleindex.datasets import make_single_index
+    >>> from singleindex.inspection import make_report
+    >>> X, y, w, g = make_single_index(150, 30, n_atoms=3, random_state=0)
+    >>> model = SingleIndexClassifierCV(alphas=[0.1], cv=3).fit(X, y)
+    >>> html = make_report(model, X, y, target_name="relapse")
+    >>> html.startswith("<!DOCTYPE html>"), "src=" in html
+    (True, False)
+    """
+    from .. import __version__
+
+    check_is_fitted(model)
+    _outputs(model)
+    check_count("n_folds", n_folds)
+    check_rows(model, X, y, X_test, y_test)
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    train, test = (X, y, weight), None if X_test is None else (X_test, np.asarray(y_test), None)
+    facts = collect(model, train, test, names_of(model, feature_names), target_name, n_folds, n_jobs)
+    about = {
+        "title": title or f"{type(model).__name__} for {target_name}",
+        "target": target_name,
+        "version": __version__,
+        "n_rows": X.shape[0],
+        "n_test": 0 if X_test is None else X_test.shape[0],
+        "n_features": X.shape[1],
+        "notes": list(notes),
+        "warnings": warnings_on(model, facts),
+        "settings": settings_of(model),
+        "data": data_facts(model, X, y, X_test, target_name),
+        "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
+    }
+    return build_page(model, facts, about, y, y_test)
+
+
+def check_rows(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
+    if X.shape[0] != len(y):
+        raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}; they must be the same rows.")
+    if (X_test is None) != (y_test is None):
+        raise ValueError("X_test and y_test go together; pass both or neither.")
+    if X.shape[1] != model.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, the model was fitted to {model.n_features_in_}.")
+
+
+def names_of(model: Any, feature_names: Any) -> list[str]:
+    d = model.n_features_in_
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(d)])
+    if len(feature_names) != d:
+        raise ValueError(f"feature_names must have {d} names, got {len(feature_names)}.")
+    return [str(name) for name in feature_names]
+
+
+def warnings_on(model: Any, facts: Any) -> list[str]:
+    """Return what a reader must know before believing the page."""
+    found = []
+    for link in facts.links:
+        if np.ptp(link.values) <= 1e-9 * (np.ptp(link.outcome) or 1.0):
+            found.append(f"The link of {link.name} is flat: no combination of the features predicts it.")
+    scores = facts.test or facts.held_out
+    ours, null = scores["singleindex"], scores["no features"]
+    measure = "Brier score" if is_classifier(model) else "RMSE"
+    if not found and ours[measure] >= null[measure]:
+        found.append("On rows it has not seen the model does no better than using no features at all.")
+    return found
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    structure = type(model.structure).__name__ if model.structure is not None else "Sparse"
+    found: dict[str, Any] = {"estimator": type(model).__name__, "structure": structure}
+    if hasattr(model, "best_params_"):
+        best = model.best_params_
+        found |= {"atoms": best["n_atoms"], "ridge (alpha)": float(best["alpha"])}
+        if best["penalty"]:
+            found["soft thresholding"] = float(best["penalty"])
+        found |= {"column scale": best["column_scale"], "iteration": best["iteration"]}
+        return found | {"candidates tried": len(model.cv_results_["mean_test_score"])}
+    return found | {
+        "atoms": model.n_atoms,
+        "ridge (alpha)": float(model.alpha),
+        "iterations": int(model.n_iter_),
+    }
+
+
+def data_facts(model: Any, X: Any, y: Any, X_test: Any, target: str) -> dict[str, str]:
+    found = {"rows learned from": f"{X.shape[0]:,}"}
+    if X_test is not None:
+        found["rows held out"] = f"{X_test.shape[0]:,}"
+    found["features"] = f"{X.shape[1]:,}"
+    if hasattr(X, "nnz"):
+        found["entries not zero"] = f"{X.nnz / (X.shape[0] * X.shape[1]):.2%}"
+    y = np.asarray(y)
+    if is_classifier(model) and y.ndim == 1:
+        for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+            found[f"{target} = {label}"] = f"{count:,} rows ({count / len(y):.0%})"
+    elif not is_classifier(model) and y.ndim == 1:
+        low, middle, high = np.quantile(y.astype(np.float64), [0, 0.5, 1])
+        found[f"{target}: least, median, largest"] = f"{low:.4g}, {middle:.4g}, {high:.4g}"
+    return found
+
+
+def versions(own: str) -> str:
+    return (
+        f"singleindex {own}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, "
+        f"Python {platform.python_version()}"
+    )
+
+
+__all__ = ["make_report"]

@@ -1,0 +1,157 @@
+"""The state of a solver in a file, so that a fit can go on after a crash."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
+from ..link.bins import Points
+from .one_pass import State
+from .result import FloatArray, Iterate
+
+_VERSION = 1
+_NUMBERS = ("n_iter", "objective", "mse", "n_atoms", "step_size", "change")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is damaged, or belongs to another fit."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often a solver keeps its state.
+
+    Parameters
+    ----------
+    path : str or path
+        An existing file is taken up from; it is replaced whole, so that at no moment it is half written.
+    fingerprint : str
+        What the fit is; a checkpoint of another one is refused.
+    every : int
+        Iterations between two savings.
+    """
+
+    path: str | Path
+    fingerprint: str
+    every: int = 10
+
+    def save(self, state: State) -> None:
+        """Keep the state, if it is time to."""
+        if state.t % self.every == 0:
+            replace_file(Path(self.path), _pack(state, self.fingerprint))
+
+    def load(self) -> State | None:
+        """Return the state that was kept, None where there is none."""
+        path = Path(self.path)
+        if not path.exists():
+            return None
+        try:
+            return _unpack(path.read_bytes(), self.fingerprint)
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"Cannot go on from {path}: {error} Delete the file to begin anew."
+            ) from None
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise CheckpointError(
+                f"Cannot go on from {path}: it is no checkpoint, or damaged. Delete the file to begin anew."
+            ) from error
+
+    def remove(self) -> None:
+        """Delete the file: the fit has ended."""
+        Path(self.path).unlink(missing_ok=True)
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a text that tells one fit from another."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        else:
+            digest.update(repr(part).encode())
+        digest.update(b"|")
+    return digest.hexdigest()
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write beside the file and rename: it is either the old one or the new one, even after a crash."""
+    temporary = path.with_name(path.name + ".part")
+    with open(temporary, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+# ---------------------------------------------------------------- the file
+
+
+def _pack(state: State, mark: str) -> bytes:
+    arrays: dict[str, FloatArray] = {"w": state.w, "w_old": state.w_old, "history": np.array(state.history)}
+    head: dict[str, Any] = {
+        "version": _VERSION, "fingerprint": mark, "t": state.t, "step": state.step.hex(),
+        "exponent": state.exponent, "link": _pack_link(state.link, "link", arrays),
+    }  # fmt: skip
+    if state.index_old is not None:
+        arrays["index_old"] = state.index_old
+    best = state.best
+    assert best is not None
+    head["best"] = {name: float(getattr(best, name)).hex() for name in _NUMBERS}
+    head["best_link"] = _pack_link(best.link, "best_link", arrays)
+    arrays["best_coef"], arrays["best_index"] = best.coef, best.index
+    assert best.points is not None
+    arrays["points_index"], arrays["points_y"] = best.points.index, best.points.y
+    if best.points.weight is not None:
+        arrays["points_weight"] = best.points.weight
+    head["within"] = best.points.within.hex()
+    buffer = io.BytesIO()
+    np.savez(buffer, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def _unpack(content: bytes, mark: str) -> State:
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        arrays = dict(file)
+    head = json.loads(str(arrays["head"]))
+    if head["version"] != _VERSION:
+        raise CheckpointError("another version of singleindex wrote it.")
+    if head["fingerprint"] != mark:
+        raise CheckpointError("it belongs to a fit of other data, or with other settings.")
+    numbers = {name: float.fromhex(value) for name, value in head["best"].items()}
+    points = Points(
+        arrays["points_index"], arrays["points_y"], arrays.get("points_weight"), float.fromhex(head["within"])
+    )
+    best = Iterate(
+        int(numbers["n_iter"]), arrays["best_coef"], arrays["best_index"],
+        _unpack_link(head["best_link"], "best_link", arrays), numbers["objective"], numbers["mse"],
+        int(numbers["n_atoms"]), numbers["step_size"], numbers["change"], points,
+    )  # fmt: skip
+    return State(
+        arrays["w"], arrays["w_old"], _unpack_link(head["link"], "link", arrays), float.fromhex(head["step"]),
+        head["t"], head["exponent"], arrays.get("index_old"), best, arrays["history"].tolist(),
+    )  # fmt: skip
+
+
+def _pack_link(link: Any, name: str, arrays: dict[str, FloatArray]) -> dict[str, Any]:
+    if isinstance(link, MonotoneCurve):
+        arrays[f"{name}_x"], arrays[f"{name}_y"] = link.x, link.y
+        return {"kind": "curve"}
+    if not isinstance(link, ShiftedLink) or link.name not in FIXED_LINKS:
+        raise CheckpointError("A fit with a link function of one's own keeps no checkpoints; leave them out.")
+    return {"kind": "known", "name": link.name, "offset": link.offset.hex()}
+
+
+def _unpack_link(head: dict[str, Any], name: str, arrays: dict[str, FloatArray]) -> Any:
+    if head["kind"] == "curve":
+        return MonotoneCurve(arrays[f"{name}_x"], arrays[f"{name}_y"])
+    return ShiftedLink(head["name"], float.fromhex(head["offset"]))

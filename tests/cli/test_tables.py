@@ -1,0 +1,302 @@
+"""Files become tables, and tables the same numbers wherever they come from."""
+
+import gzip
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+from sklearn.preprocessing import OneHotEncoder
+
+from singleindex.cli.columns import Choices, plan_columns
+from singleindex.cli.messages import CliError
+from singleindex.cli.preparation import from_record, prepare
+from singleindex.cli.tables import ReadOptions, guess_separator, read_csv, read_table
+
+OPTIONS = ReadOptions()
+
+
+def write(tmp_path, name, text, encoding="utf-8"):
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    return str(path)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators_are_found(tmp_path, separator):
+    text = f'"a, b"{separator}c\n1{separator}2\n3{separator}4\n'
+    frame = read_table(write(tmp_path, "t.csv", text), OPTIONS).frame
+    assert frame.to_dict("list") == {"a, b": [1, 3], "c": [2, 4]}
+
+
+def test_all_formats_give_the_same_frame(tmp_path, wide):
+    wide.to_csv(tmp_path / "t.csv", index=False)
+    wide.to_csv(tmp_path / "t.tsv", index=False, sep="\t")
+    wide.to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress((tmp_path / "t.csv").read_bytes()))
+    for name in ("t.csv", "t.tsv", "t.parquet", "t.csv.gz"):
+        pd.testing.assert_frame_equal(read_table(str(tmp_path / name), OPTIONS).frame, wide)
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_svmlight_counts_columns_as_the_file_does(tmp_path, zero_based):
+    X = np.eye(4)[:, :3] + 1
+    dump_svmlight_file(X, np.arange(4), str(tmp_path / "t.svm"), zero_based=zero_based)
+    table = read_table(str(tmp_path / "t.svm"), OPTIONS)
+    np.testing.assert_array_equal(table.matrix.toarray(), X)
+    assert table.one_based is not zero_based
+    again = read_table(str(tmp_path / "t.svm"), OPTIONS, n_features=5, one_based=table.one_based)
+    assert again.matrix.shape == (4, 5)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+def test_npz(tmp_path, kind):
+    X, y = np.eye(4)[:, :3], np.arange(4)
+    if kind == "dense":
+        np.savez(tmp_path / "t.npz", X=X, y=y, feature_names=["a", "b", "c"])
+    else:
+        sparse.save_npz(tmp_path / "t.npz", sparse.csr_array(X).asformat(kind))
+    table = read_table(str(tmp_path / "t.npz"), OPTIONS)
+    found = table.matrix.toarray() if kind != "dense" else table.matrix
+    np.testing.assert_array_equal(found, X)
+    assert table.names == (["a", "b", "c"] if kind == "dense" else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("t.csv", b"", "is empty"),
+        ("t.csv", b"a,b\n", "no rows"),
+        ("t.csv", b"a,b\n\xe9,2\n", "--encoding latin-1"),
+        ("t.csv", b"a,b\n1,2\n1,2,3,4\n", "not a table"),
+        ("t.parquet", b"no parquet", "not a Parquet file"),
+        ("t.npz", b"no archive", "not an .npz file"),
+        ("t.svm", b"1 a:b\n", "not an svmlight file"),
+        ("t.csv.gz", b"no archive", "cannot be unpacked"),
+        ("t.xlsx", b"PK", "save it as CSV"),
+        ("t.what", b"PK", "--format"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_told_in_words(tmp_path, name, content, says):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CliError, match=says):
+        read_table(str(path), OPTIONS)
+
+
+def test_missing_file_and_folder(tmp_path):
+    with pytest.raises(CliError, match="there is no file"):
+        read_table(str(tmp_path / "t.csv"), OPTIONS)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(CliError, match="is a folder"):
+        read_table(str(tmp_path / "folder.csv"), OPTIONS)
+
+
+def test_object_arrays_are_not_unpickled(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.array([[1, "a"]], dtype=object))
+    with pytest.raises(CliError, match="plain arrays"):
+        read_table(str(tmp_path / "t.npz"), OPTIONS)
+
+
+@given(st.text(alphabet='ab1,;\t|"\n €-.', min_size=1, max_size=60))
+def test_any_text_is_a_table_or_a_clear_error(text):
+    try:
+        table = read_csv(text.encode(), "text", "csv", OPTIONS)
+    except CliError:
+        return
+    assert all(isinstance(name, str) for name in table.frame.columns)
+    assert guess_separator(text) in ",;\t|"
+
+
+# ---------------------------------------------------------------- what columns are
+
+
+def test_the_messy_table_is_understood(messy):
+    plan = plan_columns(messy.drop(columns=["class"]), Choices())
+    assert plan.kinds == {
+        "naïve âge": "number", "dose": "number", "ville": "category", "zip": "category",
+        "Ergebnis €": "number",
+    }  # fmt: skip
+    assert set(plan.dropped) == {"Patient ID", "name, full", "Datum", "constant"}
+    assert "identifier" in plan.dropped["Patient ID"]
+    assert "date" in plan.dropped["Datum"]
+
+
+def test_codes_keep_their_leading_zeros(tmp_path):
+    frame = read_table(write(tmp_path, "t.csv", "zip,n\n00731,1\n10115,2\n00731,3\n"), OPTIONS).frame
+    assert frame["zip"].tolist() == ["00731", "10115", "00731"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "left_out"),
+    [
+        ("id", [5, 3, 9, 1], True),
+        ("customerId", [5, 3, 9, 1], True),
+        ("row", [1, 2, 3, 4], True),
+        ("count", [1, 2, 3, 4], True),  # the whole numbers of a stretch, each once
+        ("income", [5, 3, 9, 1], False),
+        ("id", [5, 3, 5, 1], False),
+        ("id", [0.5, 3, 9, 1], False),
+        ("valid", [5, 3, 9, 1], False),
+    ],
+)
+def test_identifiers(name, values, left_out):
+    frame = pd.DataFrame({name: values, "x": [0.1, 0.2, 0.2, 0.1]})
+    assert (name in plan_columns(frame, Choices()).dropped) == left_out
+    assert name in plan_columns(frame, Choices(keep=(name,))).kinds
+
+
+def test_slips_in_numbers_are_pointed_at():
+    frame = pd.DataFrame({"x": ["1.5"] * 9 + ["n.d."]})
+    with pytest.raises(CliError, match=r"1 of 10 values: 'n\.d\.'.*--na 'n\.d\.'"):
+        plan_columns(frame, Choices())
+    frame = pd.DataFrame({"x": ["1.5"] * 9 + ["1,5"]})
+    with pytest.raises(CliError, match="--decimal ,"):
+        plan_columns(frame, Choices())
+
+
+def test_nothing_left_is_an_error():
+    with pytest.raises(CliError, match="no column is left"):
+        plan_columns(pd.DataFrame({"a": [1, 1, 1]}), Choices())
+
+
+def test_a_wrong_name_gets_a_suggestion(messy):
+    with pytest.raises(CliError, match="did you mean 'dose'"):
+        plan_columns(messy, Choices(drop=("dosis",)))
+
+
+# ---------------------------------------------------------------- preparation
+
+
+def prepared(messy, **choices):
+    features = messy.drop(columns=["Ergebnis €", "class"])
+    return features, prepare(features, Choices(**choices), "median")
+
+
+def test_encoding_is_that_of_scikit_learn(messy):
+    features, preparation = prepared(messy)
+    found = preparation.apply(features, impute=True)
+    text = features[["ville", "zip"]].fillna({"ville": features["ville"].mode()[0]})
+    expected = OneHotEncoder(sparse_output=False).fit_transform(text)
+    np.testing.assert_array_equal(found[[n for n in found if "=" in n]].to_numpy(), expected)
+    assert list(found) == preparation.names
+    assert found["dose"][3] == messy["dose"].median()
+
+
+def test_order_of_rows_and_columns_does_not_matter(messy):
+    features, preparation = prepared(messy)
+    whole = preparation.apply(features, impute=True)
+    turned = preparation.apply(features.iloc[::-1, ::-1].assign(extra=1), impute=True)
+    pd.testing.assert_frame_equal(turned.iloc[::-1], whole)
+
+
+def test_two_values_make_one_feature():
+    frame = pd.DataFrame({"sex": ["f", "m", "m", "f"], "flag": [True, False, False, True]})
+    found = prepare(frame, Choices(), None).apply(frame, impute=False)
+    assert found.to_dict("list") == {"sex=m": [0, 1, 1, 0], "flag=True": [1, 0, 0, 1]}
+
+
+def test_new_categories_are_zero_and_told(messy):
+    features, preparation = prepared(messy)
+    told = []
+    found = preparation.apply(features.head(2).assign(ville="Ürümqi"), impute=True, say=told.append)
+    assert not found[[n for n in found if n.startswith("ville")]].to_numpy().any()
+    assert "in 2 rows: 'Ürümqi'" in told[0]
+
+
+def test_missing_values_are_counted(messy):
+    with pytest.raises(CliError, match="4 values are missing in 2 columns of 90 rows: 'dose' 3, 'ville' 1"):
+        prepare(messy, Choices(), None)
+
+
+@pytest.mark.parametrize("how", ["median", "mean", "most-frequent"])
+def test_imputation_uses_training_rows(how):
+    frame = pd.DataFrame({"x": [1.0, 1.0, 2.0, 6.0, np.nan]})
+    filled = prepare(frame, Choices(), how).apply(pd.DataFrame({"x": [np.nan]}), impute=True)["x"][0]
+    assert filled == {"median": 1.5, "mean": 2.5, "most-frequent": 1.0}[how]
+
+
+def test_dates_as_days():
+    frame = pd.DataFrame({"d": ["1970-01-02", "1970-01-11", "1970-01-02"]})
+    found = prepare(frame, Choices(dates="days"), None).apply(frame, impute=False)
+    assert found["d"].tolist() == [1, 10, 1]
+
+
+def test_rare_categories_are_as_unknown_ones():
+    frame = pd.DataFrame({"c": ["a"] * 5 + ["b"] * 4 + ["c"] * 3 + ["d"]})
+    preparation = prepare(frame, Choices(max_categories=3), None)
+    assert preparation.names == ["c=a", "c=b", "c=c"]
+
+
+def test_the_record_makes_the_same_preparation(messy):
+    _, preparation = prepared(messy)
+    assert from_record(preparation.as_record()) == preparation
+
+
+def test_features_of_the_same_name_are_refused():
+    frame = pd.DataFrame({"a": ["x", "y", "z", "x"], "a=x": [1.5, 2.0, 2.5, 1.0]})
+    with pytest.raises(CliError, match="two features would be called 'a=x'"):
+        prepare(frame, Choices(), None)
+
+
+def test_byte_order_mark_and_blanks_in_names():
+    table = read_csv("\ufeffa , b\n1,2\n2,3\n".encode(), "text", "csv", OPTIONS)
+    assert list(table.frame.columns) == ["a", "b"]
+
+
+def test_names_that_appear_twice_are_noted():
+    table = read_csv(b"a,a\n1,2\n3,4\n", "text", "csv", OPTIONS)
+    assert "more than once" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a;b\n1,5;2\n3;4,25\n", [[1.5, 2.0], [3.0, 4.25]]),
+        ("a;b\n1.5;2\n3;4.25\n", [[1.5, 2.0], [3.0, 4.25]]),
+        ("a\tb\n-1,5e2\t2\n3\t4\n", [[-150.0, 2.0], [3.0, 4.0]]),
+    ],
+)
+def test_decimal_commas_are_recognised(text, values):
+    table = read_csv(text.encode(), "text", "csv", OPTIONS)
+    assert table.frame.to_numpy().tolist() == values
+
+
+def test_columns_without_weight_need_not_be_there(messy):
+    features, preparation = prepared(messy)
+    needed = {"dose", "ville"}
+    whole = preparation.apply(features, impute=True)
+    part = preparation.apply(features[["ville", "dose"]], impute=True, needed=needed)
+    shown = [name for name in whole if name == "dose" or name.startswith("ville")]
+    pd.testing.assert_frame_equal(part[shown], whole[shown])
+    assert list(part) == list(whole)
+    with pytest.raises(CliError, match="1 of the 2 columns that the model needs are not there: 'dose'"):
+        preparation.apply(features[["ville"]], impute=True, needed=needed)
+
+
+def test_infinite_values_are_pointed_at():
+    frame = pd.DataFrame({"x": [1.0, np.inf, 2.0, 0.5]})
+    with pytest.raises(CliError, match="'x' holds 1 infinite values; --na inf"):
+        prepare(frame, Choices(), None)
+
+
+def test_typed_columns_of_parquet(tmp_path):
+    frame = pd.DataFrame({
+        "whole": pd.array([1, None, 3], dtype="Int64"), "none": pd.array([None] * 3, dtype="Int64"),
+        "kind": pd.Categorical(["a", "b", "a"]), "when": pd.date_range("2020", periods=3, tz="UTC"),
+        "lasted": pd.to_timedelta([12, 24, 36], unit="h"), "price": [Decimal("1.5"), Decimal("2"), None],
+        "list": [[1, 2]] * 3, "switch": pd.array([True, None, False], dtype="boolean"),
+    })  # fmt: skip
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(str(tmp_path / "t.parquet"), OPTIONS)
+    assert table.notes == ["left out 'list': lists, records or bytes in place of single values"]
+    assert table.frame["lasted"].tolist() == [0.5, 1.0, 1.5]
+    plan = plan_columns(table.frame, Choices(keep=("whole", "lasted")))
+    assert plan.kinds == {
+        "whole": "number", "kind": "category", "lasted": "number", "price": "number", "switch": "category",
+    }  # fmt: skip
+    assert prepare(table.frame, Choices(), "median").apply(table.frame, impute=True).notna().to_numpy().all()

@@ -1,0 +1,276 @@
+"""Streams: one result however they are cut, saved or resumed; near that of the full solver."""
+
+import io
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from singleindex import (
+    SingleIndexClassifier,
+    SingleIndexClassifierCV,
+    SingleIndexRegressor,
+    SingleIndexRegressorCV,
+    load,
+    save,
+)
+from singleindex.datasets import make_single_index
+from singleindex.design import DenseDesign, chunk_arrays
+from singleindex.link import FixedLink, Lpav
+from singleindex.solvers import Stochastic, StochasticCsi
+from singleindex.structures import GroupSparse, RowSparse, Sparse
+
+SMALL = Stochastic(batch_size=50, refit_every=4, n_bins=64)
+
+
+def make_rows(n=1030, d=12, noise="gaussian"):
+    X, y, *_ = make_single_index(n, d, n_atoms=4, link="clipped", noise=noise, random_state=0)
+    return X * np.linspace(0.2, 3, d), y
+
+
+def through_a_file(model):
+    file = io.BytesIO()
+    save(model, file)
+    return load(io.BytesIO(file.getvalue()))
+
+
+def assert_same_bits(a, b, X):
+    """Not merely near: every coefficient, every prediction and all of the state."""
+    assert (a.coef_ == b.coef_).all()
+    assert (a.predict(X) == b.predict(X)).all()
+    assert a.n_iter_ == b.n_iter_
+    assert repr(a.stream_) == repr(b.stream_)
+    file_a, file_b = io.BytesIO(), io.BytesIO()
+    save(a, file_a), save(b, file_b)
+    assert file_a.getvalue() == file_b.getvalue()
+
+
+MODELS = {
+    "regression": (SingleIndexRegressor(6, solver=SMALL), lambda y, X: y, {}),
+    "penalty": (SingleIndexRegressor(penalty=0.1, solver=SMALL), lambda y, X: y, {}),
+    "groups": (SingleIndexRegressor(3, structure=GroupSparse(np.arange(12) // 2), solver=SMALL), lambda y, X:
+    y, {}), "several outputs": (SingleIndexRegressor(solver=SMALL), lambda y, X: np.column_stack([y, X[:,
+    0]]), {}), "two classes": (SingleIndexClassifier(6, solver=SMALL), lambda y, X: np.where(y > 0.5, "b",
+    "a"), ["a", "b"]), "three classes": (
+        SingleIndexClassifier(solver=SMALL), lambda y, X: (y > 0.3).astype(int) + (X[:, 0] > 0.1), [0, 1, 2],
+    ),
+    "known link": (
+        SingleIndexClassifier(link="logistic", solver=SMALL), lambda y, X: (y > 0.5).astype(int), [0, 1],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(params=MODELS)
+def problem(request):
+    """Return the model, X, y, weights, and what its partial_fit is told besides."""
+    model, target, classes = MODELS[request.param]
+    X, y = make_rows()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    return clone(model), X, target(y, X), weight, {"classes": classes} if classes else {}
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_how_a_stream_is_cut_does_not_matter(problem, as_rows):
+    model, X, y, weight, told = problem
+    rows = as_rows(X)
+    whole = clone(model).partial_fit(rows, y, sample_weight=weight, **told)
+    for cuts in ([30, 31, 517], list(range(7, len(y), 111))):
+        model = clone(model)
+        for part in np.split(np.arange(len(y)), cuts):
+            model.partial_fit(rows[part], y[part], sample_weight=weight[part], **told)
+        assert_same_bits(model, whole, rows)
+
+
+def test_a_stream_goes_on_after_saving_and_loading(problem):
+    model, X, y, weight, told = problem
+    unbroken = clone(model)
+    for part in np.split(np.arange(len(y)), [133, 400, 760]):
+        unbroken.partial_fit(X[part], y[part], sample_weight=weight[part], **told)
+        model.partial_fit(X[part], y[part], sample_weight=weight[part], **told)
+        model = through_a_file(model)
+    assert_same_bits(model, unbroken, X)
+
+
+def test_sparse_rows_that_wait_are_saved_too():
+    X, y = make_rows(70)
+    rows = sparse.csr_array(np.where(np.abs(X) > 0.3, X, 0))
+    unbroken = SingleIndexRegressor(solver=SMALL).partial_fit(rows, y)
+    broken = SingleIndexRegressor(solver=SMALL).partial_fit(rows[:33], y[:33])
+    broken = through_a_file(broken).partial_fit(rows[33:], y[33:])
+    assert_same_bits(broken, unbroken, rows)
+    # Dense rows may follow sparse ones.
+    mixed = SingleIndexRegressor(solver=SMALL).partial_fit(rows[:33], y[:33])
+    mixed.partial_fit(rows[33:].toarray(), y[33:])
+    np.testing.assert_allclose(mixed.coef_, unbroken.coef_, rtol=1e-10)
+
+
+def test_the_helper_tells_models_apart():
+    X, y = make_rows(200)
+    a, b = (SingleIndexRegressor(solver=SMALL).partial_fit(X, y) for _ in range(2))
+    assert_same_bits(a, b, X)
+    with pytest.raises(AssertionError):
+        assert_same_bits(a, b.partial_fit(X[:1], y[:1]), X)
+
+
+def test_looking_at_the_model_leaves_no_trace():
+    """The rows that wait count in the model, and again, with those that follow, in the stream."""
+    X, y = make_rows(130)
+    model = SingleIndexRegressor(solver=SMALL).partial_fit(X, y)
+    assert len(model.stream_["waiting"]["Y"]) == 30
+    assert model.n_iter_ == 3
+    assert model.stream_["outputs"][0]["t"] == 2
+
+
+def test_a_fit_is_a_stream_in_the_order_of_the_rows():
+    X, y = make_rows(noise="binary")
+    settings = Stochastic(batch_size=50, random_state=None)
+    fitted = SingleIndexClassifier(solver=settings).fit(X, y)
+    streamed = SingleIndexClassifier(solver=settings).partial_fit(X, y, classes=[0, 1])
+    assert (fitted.coef_ == streamed.coef_).all()
+    more = SingleIndexClassifier(solver=settings).fit(X, y).partial_fit(X, y)
+    assert more.n_iter_ > fitted.n_iter_
+    # Chunks of a file are the same stream.
+    chunked = SingleIndexClassifier(solver=settings).fit(chunk_arrays(X, y, chunk_rows=170))
+    assert (chunked.coef_ == fitted.coef_).all()
+    plain = SingleIndexClassifier().fit(X, y)
+    assert not hasattr(plain, "stream_")
+
+
+def test_epochs_and_order():
+    X, y = make_rows()
+    once = SingleIndexRegressor(solver=Stochastic(batch_size=50)).fit(X, y)
+    again = SingleIndexRegressor(solver=Stochastic(batch_size=50)).fit(X, y)
+    other = SingleIndexRegressor(solver=Stochastic(batch_size=50, random_state=1)).fit(X, y)
+    assert (once.coef_ == again.coef_).all()
+    assert (once.coef_ != other.coef_).any()
+    thrice = SingleIndexRegressor(solver=Stochastic(batch_size=50, epochs=3)).fit(X, y)
+    # The last rows of an epoch wait for the first of the next.
+    assert thrice.n_iter_ == -(-3 * len(y) // 50)
+    assert thrice.status_ == "STREAMED"
+
+
+def test_weights_of_zero_are_rows_left_out():
+    X, y = make_rows(400)
+    weight = (np.arange(400) % 50 < 25).astype(float)
+    kept = weight > 0
+    a = SingleIndexRegressor(solver=Stochastic(batch_size=50, random_state=None)).fit(X, y, weight)
+    b = SingleIndexRegressor(solver=Stochastic(batch_size=25, random_state=None)).fit(X[kept], y[kept])
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9, atol=1e-12)
+
+
+def test_weights_count_as_repetition_within_a_batch():
+    X, y = make_rows(400)
+    weight = np.full(400, 2.0)
+    a = SingleIndexRegressor(solver=Stochastic(batch_size=50, random_state=None)).fit(X, y, weight)
+    twice = np.repeat(np.arange(400), 2)
+    b = SingleIndexRegressor(solver=Stochastic(batch_size=100, random_state=None)).fit(X[twice], y[twice])
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9, atol=1e-12)
+
+
+def test_a_batch_of_all_rows_is_a_step_of_the_gradient():
+    """One batch, a fixed step: w must move by the step along the gradient of the scaled columns."""
+    X, y = make_rows(300)
+    step, alpha = 0.05, 0.2
+    solver = StochasticCsi(
+        Sparse(), FixedLink("identity"), Stochastic(step_size=step, decay=0.0), n_atoms=None, alpha=alpha,
+        penalty=0.0, power=None,
+    )  # fmt: skip
+    design = DenseDesign(X)
+    solver.step(design, y, None)
+    before = solver.state["w"].copy()
+    centred = X - X.mean(axis=0)
+    residual = centred @ before - (y - y.mean())
+    solver.step(design, y, None)
+    expected = before - step * (centred.T @ residual / len(y) + alpha * before)
+    np.testing.assert_allclose(solver.state["w"], expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_moments_are_those_of_all_rows_so_far():
+    X, y = make_rows(500)
+    solver = StochasticCsi(Sparse(), Lpav(1.0), Stochastic(), n_atoms=None, alpha=0.1, penalty=0.0, power=0.5)
+    for part in np.split(np.arange(500), [20, 300]):
+        solver.step(DenseDesign(X[part]), y[part], None)
+    np.testing.assert_allclose(solver.state["mean"], X.mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(solver.state["variance"], X.var(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(solver.state["covariance"], np.cov(X.T, y, ddof=0)[:-1, -1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_atoms", [10, None])
+def test_one_epoch_is_near_the_full_solution(n_atoms):
+    X, y, *_ = make_single_index(25_000, 40, n_atoms=10, link="clipped", random_state=1)
+    train, test = slice(0, 20_000), slice(20_000, None)
+    full = SingleIndexClassifier(n_atoms).fit(X[train], y[train])
+    one = SingleIndexClassifier(n_atoms, solver="stochastic").fit(X[train], y[train])
+    full_auc, auc = (roc_auc_score(y[test], m.decision_function(X[test])) for m in (full, one))
+    assert auc > full_auc - 0.005
+    gap = np.abs(one.predict_proba(X[test]) - full.predict_proba(X[test])).mean()
+    assert gap < 0.03
+
+
+def test_a_learned_link_is_monotone_and_bounded_in_slope():
+    X, y = make_rows()
+    model = SingleIndexRegressor(solver=SMALL).fit(X, y)
+    slopes = np.diff(model.link_.y) / np.diff(model.link_.x)
+    assert (slopes >= -1e-9).all()
+    assert (slopes <= 1 + 1e-9).all()
+
+
+def test_one_class_or_one_row_at_a_time():
+    X, y = make_rows(noise="binary")
+    y = y.astype(int)
+    model = SingleIndexClassifier(solver=Stochastic(batch_size=10))
+    model.partial_fit(X[:1], y[:1], classes=[0, 1])
+    assert model.predict(X[:3]).tolist() == [y[0]] * 3
+    order = np.argsort(y, kind="stable")  # all of one class first
+    for part in np.array_split(order, 40):
+        model.partial_fit(X[part], y[part])
+    assert np.isfinite(model.coef_).all()
+    assert set(model.predict(X)) <= {0, 1}
+
+
+def test_what_a_stream_refuses():
+    X, y = make_rows(100, noise="binary")
+    y = y.astype(int)
+    with pytest.raises(ValueError, match="classes must be given in the first call"):
+        SingleIndexClassifier().partial_fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        SingleIndexClassifier().partial_fit(X, y, classes=[0])
+    model = SingleIndexClassifier().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="not those of the first call"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="which is not among classes"):
+        model.partial_fit(X, y + 1)
+    with pytest.raises(ValueError, match="11 features"):
+        model.partial_fit(X[:, :11], y)
+    with pytest.raises(AttributeError, match="partial_fit"):
+        SingleIndexClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="leave link_cv out"):
+        SingleIndexRegressor(link_cv=3).partial_fit(X, y)
+    groups = [list(range(12)), [0]]
+    with pytest.raises(ValueError, match="overlapping groups"):
+        SingleIndexRegressor(structure=GroupSparse(groups, overlapping=True)).partial_fit(X, y)
+    with pytest.raises(ValueError, match="ties them together"):
+        SingleIndexRegressor(structure=RowSparse(), solver="stochastic").fit(X, np.column_stack([y, -y]))
+    with pytest.raises(ValueError, match="epochs must be an integer"):
+        SingleIndexRegressor(solver=Stochastic(epochs=0)).fit(X, y)
+    with pytest.raises(ValueError, match="step_size must be a positive number"):
+        SingleIndexRegressor(solver=Stochastic(step_size=-1)).fit(X, y)
+    outputs = SingleIndexRegressor().partial_fit(X, y)
+    with pytest.raises(ValueError, match="y has 2 outputs where 1 were seen before"):
+        outputs.partial_fit(X, np.column_stack([y, y]))
+
+
+def test_estimators_that_search_learn_from_no_stream():
+    assert not hasattr(SingleIndexRegressorCV(), "partial_fit")
+    assert not hasattr(SingleIndexClassifierCV(), "partial_fit")
+
+
+def test_a_failed_call_leaves_the_stream_as_it_was():
+    X, y = make_rows(200)
+    model = SingleIndexRegressor(solver=SMALL).partial_fit(X, y)
+    before = repr(model.stream_)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.where(X > 2, np.nan, X), y)
+    assert repr(model.stream_) == before
