@@ -42,6 +42,7 @@ def count_threads():
 cdef enum:
     TILE = 16           # the most rows of sparse data that are visited together,
     TILE_ENTRIES = 256  # and their entries: few enough to be still at hand for the gradient
+    LONG_TILE = 128     # the most rows where the index is taken from other entries than the gradient
     WIDE = 4            # rows of dense data that share one pass over the gradient
 
 
@@ -185,22 +186,27 @@ cdef inline void sparse_add(
 
 
 cdef inline void csr_rows(
-    const real *data, const index_t *indices, const index_t *indptr, Py_ssize_t begin, Py_ssize_t end,
-    const Rows *rows, const Curve *curve, const double *w, double *gradient, const Py_ssize_t stride,
-    double *index, double *sums,
+    const real *data, const index_t *indices, const index_t *indptr,
+    const real *own_data, const index_t *own_indices, const index_t *own_indptr,
+    Py_ssize_t begin, Py_ssize_t end, const Rows *rows, const Curve *curve, const double *w, double *gradient,
+    const Py_ssize_t stride, double *index, double *sums,
 ) noexcept nogil:
     """Visit the rows from `begin` to `end`, a few at a time: their entries are then still at hand."""
-    cdef double residual[TILE]
+    cdef double residual[LONG_TILE]
     cdef Py_ssize_t i, stop
+    cdef bint same = data == own_data
+    cdef Py_ssize_t most_rows = TILE if same else LONG_TILE
     # Of its own, so that it stays in registers.
     cdef Sums own
     memset(&own, 0, sizeof(Sums))
     while begin < end:
         stop = begin + 1
-        while stop < end and stop < begin + TILE and indptr[stop + 1] - indptr[begin] <= TILE_ENTRIES:
+        while stop < end and stop < begin + most_rows and (
+            not same or indptr[stop + 1] - indptr[begin] <= TILE_ENTRIES
+        ):
             stop += 1
         for i in range(begin, stop):
-            index[i] = sparse_dot(data, indices, indptr[i], indptr[i + 1], w, stride)
+            index[i] = sparse_dot(own_data, own_indices, own_indptr[i], own_indptr[i + 1], w, stride)
         for i in range(begin, stop):
             residual[i - begin] = visit(rows, curve, i, index[i], &own)
         for i in range(begin, stop):
@@ -210,23 +216,30 @@ cdef inline void csr_rows(
 
 
 cdef void csr_block(
-    const real *data, const index_t *indices, const index_t *indptr, Py_ssize_t begin, Py_ssize_t end,
-    const Rows *rows, const Curve *curve, const double *w, Py_ssize_t d, double *pairs, double *gradient,
-    double *index, double *sums,
+    const real *data, const index_t *indices, const index_t *indptr,
+    const real *own_data, const index_t *own_indices, const index_t *own_indptr,
+    Py_ssize_t begin, Py_ssize_t end, const Rows *rows, const Curve *curve, const double *w, Py_ssize_t d,
+    double *pairs, double *gradient, double *index, double *sums,
 ) noexcept nogil:
-    """Visit the rows of one block.
+    """Visit the rows of one block; the index is taken from the matrix of `own_data`.
 
     Where w and the gradient are too long to lie near together, they are kept in pairs: then what was fetched
     for the index is what the gradient needs.
     """
     cdef Py_ssize_t j
     if pairs == NULL:
-        csr_rows(data, indices, indptr, begin, end, rows, curve, w, gradient, 1, index, sums)
+        csr_rows(
+            data, indices, indptr, own_data, own_indices, own_indptr, begin, end, rows, curve, w, gradient, 1,
+            index, sums,
+        )
         return
     for j in range(d):
         pairs[2 * j] = w[j]
         pairs[2 * j + 1] = 0.0
-    csr_rows(data, indices, indptr, begin, end, rows, curve, pairs, pairs + 1, 2, index, sums)
+    csr_rows(
+        data, indices, indptr, own_data, own_indices, own_indptr, begin, end, rows, curve, pairs, pairs + 1, 2,
+        index, sums,
+    )
     for j in range(d):
         gradient[j] = pairs[2 * j + 1]
 
@@ -291,7 +304,9 @@ cdef Rows as_rows(
 
 
 def csr_sweep(
-    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr, const Py_ssize_t[::1] cuts,
+    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    const real[::1] own_data, const index_t[::1] own_indices, const index_t[::1] own_indptr,
+    const Py_ssize_t[::1] cuts,
     const double[::1] w, const double[::1] y, const double[::1] weight, const double[::1] index_old,
     double centre, double centre_old, double y_centre,
     const double[::1] knots, const double[::1] values, const double[::1] slopes, const int[::1] first,
@@ -299,22 +314,25 @@ def csr_sweep(
 ):
     """Write the index of every row; add each block's gradient to its row of `gradients`, which starts at zero.
 
-    `cuts` are the first rows of the blocks, and the number of rows at the end. `sums` gets, for each block,
-    the nine sums of a sweep and that of the weighted residuals. The link has the `knots`, `values` and
-    `slopes`; `first` is its look-up grid. `weight`, `index_old` and `pairs` may be None; `pairs` is room for twice `gradients`.
+    The index is taken from the matrix of `own_data`, which need only have the columns that w has. `cuts` are
+    the first rows of the blocks, and the number of rows at the end. `sums` gets, for each block, the nine sums
+    of a sweep and that of the weighted residuals. The link has the `knots`, `values` and `slopes`; `first` is
+    its look-up grid. `weight`, `index_old` and `pairs` may be None; `pairs` is room for twice `gradients`.
     """
     cdef Curve curve = as_curve(knots, values, slopes, first)
     cdef Rows rows = as_rows(y, weight, index_old, centre, centre_old, y_centre)
     # A matrix without entries has no first one to point to.
     cdef const real *entries = &data[0] if data.shape[0] > 0 else NULL
     cdef const index_t *columns = &indices[0] if data.shape[0] > 0 else NULL
+    cdef const real *own_entries = &own_data[0] if own_data.shape[0] > 0 else NULL
+    cdef const index_t *own_columns = &own_indices[0] if own_data.shape[0] > 0 else NULL
     cdef double *room = &pairs[0, 0] if pairs is not None else NULL
     cdef Py_ssize_t d = w.shape[0]
     cdef Py_ssize_t b
     for b in prange(cuts.shape[0] - 1, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1):
         csr_block(
-            entries, columns, &indptr[0], cuts[b], cuts[b + 1], &rows, &curve, &w[0], d,
-            NULL if room == NULL else room + 2 * d * b, &gradients[b, 0], &index[0], &sums[b, 0],
+            entries, columns, &indptr[0], own_entries, own_columns, &own_indptr[0], cuts[b], cuts[b + 1],
+            &rows, &curve, &w[0], d, NULL if room == NULL else room + 2 * d * b, &gradients[b, 0], &index[0], &sums[b, 0],
         )
 
 
@@ -336,19 +354,6 @@ def dense_sweep(
             entries, row_length, X.shape[1], cuts[b], cuts[b + 1], &rows, &curve, &w[0], &index[0],
             &gradients[b, 0], &sums[b, 0],
         )
-
-
-def csr_gradient(
-    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr, const Py_ssize_t[::1] cuts,
-    const double[::1] r, double[:, ::1] gradients, int n_threads,
-):
-    """Add Xᵀ r of each block of rows to its row of `gradients`."""
-    cdef const real *entries = &data[0] if data.shape[0] > 0 else NULL
-    cdef const index_t *columns = &indices[0] if data.shape[0] > 0 else NULL
-    cdef Py_ssize_t b, i
-    for b in prange(cuts.shape[0] - 1, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1):
-        for i in range(cuts[b], cuts[b + 1]):
-            sparse_add(entries, columns, indptr[i], indptr[i + 1], r[i], &gradients[b, 0], 1)
 
 
 def csr_count(const index_t[::1] indices, const index_t[::1] indptr, const unsigned char[::1] kept, index_t[::1] out):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._sweep import csr_count, csr_gradient, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
+from ._sweep import csr_count, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
 from .base import FloatArray, by_outputs
-from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows, threads_for
+from .sweep import Sweep, Visit, cut_rows, run_kernel, sweep_rows
 
 
 class CsrDesign:
@@ -89,13 +89,11 @@ class CsrDesign:
         self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the index, the sum of weight × residual × row, and the sums of a sweep."""
-        if self._parts_for(visit.w) is self._parts:
-            return run_kernel(csr_sweep, self._parts, self._cuts, visit, index_old, y, weight, self.X.nnz)
-        index = self.matvec(visit.w)
-        residual, sums = residuals_of(visit, index, index_old, y, weight)
-        gradients = np.zeros((len(self._cuts) - 1, self.shape[1]))
-        csr_gradient(*self._parts, self._cuts, residual, gradients, threads_for(visit.n_threads, self.X.nnz))
-        return index, gradients.sum(axis=0), sums
+        own = self._parts_for(visit.w)
+        return run_kernel(
+            csr_sweep, (*self._parts, *own), self._cuts, visit, index_old, y, weight, self.X.nnz,
+            paired=own is self._parts,
+        )  # fmt: skip
 
     def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
         return sweep_rows(self, visit, y, weight)

@@ -218,12 +218,16 @@ def run_kernel(
     y: FloatArray,
     weight: FloatArray | None,
     n_entries: int,
+    paired: bool = False,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the index, the gradient and the ten sums, from one of the kernels of a sweep."""
+    """Return the index, the gradient and the ten sums, from one of the kernels of a sweep.
+
+    With `paired` a long w and its gradient lie side by side while they are used.
+    """
     n_blocks, d = len(cuts) - 1, len(visit.w)
     index, sums = np.empty(len(y)), np.zeros((n_blocks, 10))
     gradients = np.zeros((n_blocks, d))
-    pairs = np.empty((n_blocks, 2 * d)) if d >= _PAIRED else None
+    pairs = np.empty((n_blocks, 2 * d)) if paired and d >= _PAIRED else None
     kernel(
         *parts, cuts, np.ascontiguousarray(visit.w, dtype=np.float64), y, weight, index_old,
         visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
