@@ -16,18 +16,16 @@ ctypedef fused index_t:
 
 def csc_matvec(
     const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
-    const Py_ssize_t[::1] columns, const double[::1] values, double[::1] out,
+    const double[::1] w, double[::1] out,
 ):
-    """Add to `out` the given columns times `values`; no other column is read."""
-    cdef Py_ssize_t k, j
+    """Add to `out` the columns times `w`; columns whose coefficient is zero are not read."""
+    cdef Py_ssize_t j
     cdef index_t i
-    cdef double value
     with nogil:
-        for k in range(columns.shape[0]):
-            j = columns[k]
-            value = values[k]
-            for i in range(indptr[j], indptr[j + 1]):
-                out[indices[i]] += value * data[i]
+        for j in range(w.shape[0]):
+            if w[j] != 0.0:
+                for i in range(indptr[j], indptr[j + 1]):
+                    out[indices[i]] += w[j] * data[i]
 
 
 def csc_rmatvec(
@@ -36,14 +34,22 @@ def csc_rmatvec(
 ):
     """Write into `out` the inner product of every column with `r`."""
     cdef Py_ssize_t j
-    cdef index_t i
-    cdef double total
+    cdef index_t i, end
+    cdef double a, b
     with nogil:
         for j in range(out.shape[0]):
-            total = 0.0
-            for i in range(indptr[j], indptr[j + 1]):
-                total += data[i] * r[indices[i]]
-            out[j] = total
+            # Two sums, so that an addition need not wait for the one before.
+            a = 0.0
+            b = 0.0
+            i = indptr[j]
+            end = indptr[j + 1]
+            while i + 1 < end:
+                a += data[i] * r[indices[i]]
+                b += data[i + 1] * r[indices[i + 1]]
+                i += 2
+            if i < end:
+                a += data[i] * r[indices[i]]
+            out[j] = a + b
 
 
 def csc_moments(

@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 
 from ._products import csc_matvec, csc_moments, csc_rmatvec
+from ._sweep import csr_rmatvec
 from .base import FloatArray, by_outputs
 from .sweep import Sweep, Visit, sweep_rows
 
 
 class SparseDesign:
-    """A scipy sparse matrix or array. CSC is used in place, any other format is converted once."""
+    """A scipy sparse matrix or array. CSC is used in place, any other format is converted once.
+
+    Where the rows are at hand as well, as in CSR, the gradient is taken from them: columns are short, and a
+    processor cannot guess where each of them ends.
+    """
 
     def __init__(self, X: Any) -> None:
         self.X = X.tocsc()
@@ -20,6 +25,9 @@ class SparseDesign:
             self.X = self.X.copy()
             self.X.sum_duplicates()
         self._parts = (self.X.data, self.X.indices, self.X.indptr)
+        self._rows = None
+        if X.format == "csr" and X.indices.dtype == X.indptr.dtype:
+            self._rows = (X.data, X.indices, X.indptr)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -29,16 +37,16 @@ class SparseDesign:
     def matvec(self, w: FloatArray) -> FloatArray:
         if w.ndim == 2:
             return by_outputs(self.matvec, w, self.shape[0])
-        columns = np.flatnonzero(w)
         out = np.zeros(self.shape[0])
-        csc_matvec(*self._parts, columns, np.ascontiguousarray(w[columns], dtype=np.float64), out)
+        csc_matvec(*self._parts, np.ascontiguousarray(w, dtype=np.float64), out)
         return out
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
         if r.ndim == 2:
             return by_outputs(self.rmatvec, r, self.shape[1])
-        out = np.empty(self.shape[1])
-        csc_rmatvec(*self._parts, np.ascontiguousarray(r, dtype=np.float64), out)
+        out = np.zeros(self.shape[1])
+        product, parts = (csc_rmatvec, self._parts) if self._rows is None else (csr_rmatvec, self._rows)
+        product(*parts, np.ascontiguousarray(r, dtype=np.float64), out)
         return out
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

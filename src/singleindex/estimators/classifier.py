@@ -158,9 +158,11 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         if is_in_blocks(X):
             return fit_blocks(self, X, y, sample_weight)
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
-        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y")
+        if kind not in ("binary", "multiclass", "multilabel-indicator"):
+            check_classification_targets(y)  # it knows what to say of the others
         weight = self._check_weight(sample_weight, X)
-        self.multilabel_ = type_of_target(y) == "multilabel-indicator"
+        self.multilabel_ = kind == "multilabel-indicator"
         if not self.multilabel_:
             y = column_or_1d(y, warn=True)
         self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)

@@ -28,7 +28,7 @@ class Sparse:
     >>> Sparse(positive=True).project(w, n_atoms=2)
     array([3., 0., 2., 0.])
     >>> Sparse().shrink(w, 1.5)
-    array([ 1.5, -0. ,  0.5, -2.5])
+    array([ 1.5,  0. ,  0.5, -2.5])
     """
 
     positive: bool = False
@@ -46,7 +46,8 @@ class Sparse:
     def shrink(self, w: FloatArray, amount: float) -> FloatArray:
         if self.positive:
             return np.maximum(w - amount, 0)
-        shrunk: FloatArray = np.sign(w) * np.maximum(np.abs(w) - amount, 0)
+        # What is within the amount of zero becomes zero, anything else moves by it.
+        shrunk: FloatArray = w - np.clip(w, -amount, amount)
         return shrunk
 
     def norm(self, w: FloatArray) -> float:
