@@ -325,6 +325,22 @@ def test_path_keeps_every_iterate(data):
     )
 
 
+def test_a_path_of_penalties_goes_from_strong_to_weak(data):
+    path = single_index_path(data.X, data.y, penalty=[0.1, 0.9, 0.4], max_iter=50)
+    assert path.n_atoms is None
+    assert list(path.penalty) == [0.9, 0.4, 0.1]
+    counts = [int((c != 0).sum()) for c in path.coefs]
+    assert counts == sorted(counts)
+    # A level is what a fit at that penalty comes to, up to where both stop.
+    alone = SingleIndexRegressor(penalty=0.4, tol=1e-6).fit(data.X, data.y)
+    cosine = alone.coef_ @ path.coefs[1] / np.linalg.norm(alone.coef_) / np.linalg.norm(path.coefs[1])
+    assert cosine > 0.99
+    with pytest.raises(ValueError, match="do not go together"):
+        single_index_path(data.X, data.y, n_atoms=[3], penalty=[0.1])
+    with pytest.raises(ValueError, match="share from 0 to 1"):
+        single_index_path(data.X, data.y, penalty=[2.0])
+
+
 def test_paths_are_in_the_units_of_y_and_know_every_link(data):
     plain, scaled = (single_index_path(data.X, c * data.mean, n_atoms=[5]) for c in (1, 1000))
     np.testing.assert_allclose(scaled.coefs, 1000 * plain.coefs, rtol=1e-8)

@@ -15,12 +15,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..design import ExpandedDesign, MappedDesign, ScaledDesign, as_design, column_scale
 from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, Points, SharedLink
 from ..solvers import OnePass, fit_scale, solve_csi
-from ..structures import EachOutput, SoftStructure, Sparse
+from ..structures import EachOutput, Sparse
 from .checks import (
     check_atoms_available,
     check_count,
     check_n_atoms,
     check_number,
+    check_penalty,
     check_slope,
     check_structure,
 )
@@ -243,17 +244,10 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         """Return the solver's settings, or raise with the fix in the message."""
         settings = self._settings_of_all_levels(n_features)
         structure = settings["structure"]
-        penalty = check_number("penalty", self.penalty)
-        if penalty > 1:
-            raise ValueError(f"penalty is a share from 0 to 1, where w is zero, got {self.penalty!r}.")
-        if penalty > 0 and not isinstance(structure, SoftStructure):
-            raise ValueError(
-                f"{type(structure).__name__} has no soft thresholding; use penalty=0 and n_atoms."
-            )
         return settings | {
             "n_atoms": check_n_atoms(self.n_atoms, structure.check((n_features,))),
             "alpha": check_number("alpha", self.alpha),
-            "penalty": penalty,
+            "penalty": check_penalty(self.penalty, structure),
         }
 
     def _settings_of_all_levels(self, n_features):

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from ..link.lpav import check_lipschitz
-from ..structures import Structure
+from ..structures import SoftStructure, Structure
 
 
 def check_n_atoms(n_atoms, n_available):
@@ -56,6 +56,15 @@ def check_number(name, value):
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
     return float(value)
+
+
+def check_penalty(penalty, structure):
+    share = check_number("penalty", penalty)
+    if share > 1:
+        raise ValueError(f"penalty is a share from 0 to 1, where w is zero, got {penalty!r}.")
+    if share > 0 and not isinstance(structure, SoftStructure):
+        raise ValueError(f"{type(structure).__name__} has no soft thresholding; use penalty=0 and n_atoms.")
+    return share
 
 
 def check_count(name, value):

@@ -8,28 +8,30 @@ from typing import Any
 import numpy as np
 
 from ..solvers.path import Level, hard_levels
-from .checks import check_n_atoms
+from .checks import check_n_atoms, check_penalty
 from .regressor import SingleIndexRegressor
 from .search import Cell, in_units_of_y, last_coefs, trace_cell
 
 
 @dataclass(frozen=True)
 class SingleIndexPath:
-    """Models along a path, from the largest number of atoms to the smallest.
+    """Models along a path, from the most atoms to the fewest, or from strong penalties to weak ones.
 
-    `coefs[i]` is w at `n_atoms[i]`, in the units of X, `links[i]` its link, one per output. `mse[i]` and
-    `atoms[i]` have an entry for each iterate of the level; the last one is the one kept.
+    `coefs[i]` is w at `n_atoms[i]` or `penalty[i]`, in the units of X, `links[i]` its link, one per output.
+    `mse[i]` and `atoms[i]` have an entry for each iterate of the level; the last one is the one kept. Of
+    `n_atoms` and `penalty` the one that is not varied is None.
     """
 
-    n_atoms: np.ndarray
+    n_atoms: np.ndarray | None
+    penalty: np.ndarray | None
     coefs: np.ndarray
     links: list[Any]
     mse: list[np.ndarray]
     atoms: list[np.ndarray]
 
 
-def single_index_path(X, y, *, n_atoms=None, sample_weight=None, max_iter=5, **settings):
-    """Learn w and g at many numbers of atoms, each started from the one before.
+def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, max_iter=3, **settings):
+    """Learn w and g at many numbers of atoms, or at many penalties, each started from the one before.
 
     The data are prepared once for the whole path.
 
@@ -40,8 +42,10 @@ def single_index_path(X, y, *, n_atoms=None, sample_weight=None, max_iter=5, **s
         Numbers; for two classes 0 and 1.
     n_atoms : sequence of int, default=None
         None means the paper's fractions of the atoms there are, d/4 to d/1024, all, half, and small counts.
+    penalty : sequence of float, default=None
+        Penalties in place of numbers of atoms, each a share, from 0 to 1, of the least at which w is zero.
     sample_weight : array-like of shape (n_samples,), default=None
-    max_iter : int, default=5
+    max_iter : int, default=3
         Iterations on each level, twice as many on the first.
     **settings
         Other parameters of :class:`SingleIndexRegressor`: structure, alpha, lipschitz, column_scale, link.
@@ -62,22 +66,34 @@ def single_index_path(X, y, *, n_atoms=None, sample_weight=None, max_iter=5, **s
     >>> path = single_index_path(X, y, n_atoms=[20, 3, 1])
     >>> [int((coef != 0).sum()) for coef in path.coefs]
     [20, 3, 1]
+    >>> path = single_index_path(X, y, penalty=[0.9, 0.05])
+    >>> [int((coef != 0).sum()) for coef in path.coefs]
+    [3, 195]
     """
+    if n_atoms is not None and penalty is not None:
+        raise ValueError("n_atoms and penalty do not go together along a path; leave one of them out.")
     model = SingleIndexRegressor(max_iter=max_iter, **settings)
     X, targets, weight = model._check_data(X, y, sample_weight)
-    available = model._settings_of_all_levels(X.shape[1])["structure"].check((X.shape[1],))
-    levels = (
-        hard_levels(available)
-        if n_atoms is None
-        else [Level(check_n_atoms(k, available)) for k in sorted(set(n_atoms), reverse=True)]
-    )
+    levels = _levels_of(model, X.shape[1], n_atoms, penalty)
     cell = Cell(model.column_scale, model.alpha, tuple(levels))
-    traced, design = trace_cell(model, model._prepare(X, weight), targets.Y, weight, cell)
-    traced = in_units_of_y(traced, targets.unit)
+    traced, design = trace_cell(model, model._prepare(X, weight), targets.Y, weight, cell, last_only=True)
+    kept = in_units_of_y([steps[-1:] for steps in traced], targets.unit)
     return SingleIndexPath(
-        n_atoms=np.array([level.n_atoms for level in levels]),
-        coefs=last_coefs(traced, design),
-        links=[[one.link for one in steps[-1]] for steps in traced],
-        mse=[np.array([[one.mse for one in step] for step in steps]) for steps in traced],
+        n_atoms=None if penalty is not None else np.array([level.n_atoms for level in levels]),
+        penalty=None if penalty is None else np.array([level.penalty for level in levels]),
+        coefs=last_coefs(kept, design),
+        links=[[one.link for one in steps[-1]] for steps in kept],
+        mse=[np.array([[one.mse for one in step] for step in steps]) * targets.unit**2 for steps in traced],
         atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in traced],
     )
+
+
+def _levels_of(model, n_features, n_atoms, penalty):
+    """Return the levels of a path in the order in which a warm path goes best, or raise."""
+    structure = model._settings_of_all_levels(n_features)["structure"]
+    available = structure.check((n_features,))
+    if penalty is not None:
+        return [Level(penalty=check_penalty(p, structure)) for p in sorted(set(penalty), reverse=True)]
+    if n_atoms is None:
+        return hard_levels(available)
+    return [Level(check_n_atoms(k, available)) for k in sorted(set(n_atoms), reverse=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,8 +42,12 @@ class Candidate:
         coef.reshape(-1)[self.positions] += self.values
 
 
-def trace_cell(model, prepared, Y, weight, cell):
-    """Return, for each level, the iterates of all outputs, padded with the last one; and the design."""
+def trace_cell(model, prepared, Y, weight, cell, last_only=False):
+    """Return, for each level, the iterates of all outputs, padded with the last one; and the design.
+
+    With `last_only` the others keep their numbers alone: where w is long, memory for all of them costs more
+    time than finding them.
+    """
     settings = model._settings_of_all_levels(prepared[0].shape[1]) | {"alpha": cell.alpha}
     design, settings["structure"] = model._scaled(prepared, settings["structure"], cell.column_scale)
     joint, settings = model._joint_settings(settings, Y.shape[1])
@@ -52,7 +56,10 @@ def trace_cell(model, prepared, Y, weight, cell):
     for k, y in enumerate(targets):
 
         def keep(level, iterate, k=k):
-            levels[level][k].append(iterate)
+            seen = levels[level][k]
+            if last_only and seen:
+                seen[-1] = [replace(one, coef=None, index=None, link=None) for one in seen[-1]]
+            seen.append(iterate.by_output())
 
         list(solve_path(design, y, cell.levels, on_iteration=keep, sample_weight=weight, **settings))
     limits = [iterations_at(number, model.max_iter) for number in range(len(levels))]
@@ -62,8 +69,7 @@ def trace_cell(model, prepared, Y, weight, cell):
 def by_iteration(outputs, max_iter):
     """Turn a list of iterates per output into a list of iterates of all outputs per iteration."""
     return [
-        [one for iterates in outputs for one in iterates[min(t, len(iterates) - 1)].by_output()]
-        for t in range(max_iter)
+        [one for iterates in outputs for one in iterates[min(t, len(iterates) - 1)]] for t in range(max_iter)
     ]
 
 

@@ -25,6 +25,7 @@ def solve_csi(
     n_atoms: int | None = None,
     alpha: float = 0.0,
     penalty: float = 0.0,
+    largest_penalty: float | None = None,
     max_iter: int = 50,
     tol: float = 1e-3,
     sample_weight: FloatArray | None = None,
@@ -67,6 +68,8 @@ def solve_csi(
         The ridge λ of the paper.
     penalty : float
         Weight of the atomic norm, as a share, from 0 to 1, of the least weight at which w is zero.
+    largest_penalty : float, default=None
+        That least weight, where it is known.
     max_iter : int
         Largest number of iterations, at least 1.
     tol : float
@@ -80,7 +83,9 @@ def solve_csi(
     on_iteration : callable, default=None
         Called with each :class:`Iterate`; a true answer stops the solver.
     """
-    loop = _Loop(design, y, structure, link_fitter, n_atoms, alpha, penalty, sample_weight)
+    loop = _Loop(design, y, structure, link_fitter, n_atoms, alpha, sample_weight)
+    if penalty > 0:
+        loop.penalty = penalty * (loop.largest_penalty() if largest_penalty is None else largest_penalty)
     w, index = loop.start() if start is None else (start, design.matvec(start))
     step = loop.step_size(w, index) if step_size is None else step_size
     change = np.inf
@@ -120,6 +125,8 @@ def solve_csi(
 class _Loop:
     """The arithmetic of one iteration, for fixed data and settings."""
 
+    penalty = 0.0
+
     def __init__(
         self,
         design: Design,
@@ -128,7 +135,6 @@ class _Loop:
         link_fitter: LinkFitter,
         n_atoms: int | None,
         alpha: float,
-        penalty: float,
         sample_weight: FloatArray | None,
     ) -> None:
         n = design.shape[0]
@@ -136,14 +142,15 @@ class _Loop:
         self.structure = for_one_fit(structure)
         self.alpha, self.slope, self.is_learned = alpha, link_fitter.slope, link_fitter.is_learned
         self.share = np.full(n, 1 / n) if sample_weight is None else sample_weight / sample_weight.sum()
-        self.penalty = 0.0
-        if penalty > 0:
-            self.penalty = penalty * self.structure.dual_norm(self.correlation)
 
     @cached_property
     def correlation(self) -> FloatArray:
         """Xᵀ(y − ȳ)/n; a warm start without a penalty has no use for it."""
         return self.design.rmatvec(self.weighted(self.centred(self.y)))
+
+    def largest_penalty(self) -> float:
+        """Return the least penalty at which w is zero."""
+        return float(self.structure.dual_norm(self.correlation))
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Return P(Xᵀ(y − ȳ)), scaled so that a line of the largest slope fits y, and its index."""
@@ -203,6 +210,17 @@ class _Loop:
 
     def mean_product(self, a: FloatArray, b: FloatArray) -> float:
         return float((self.share @ (a * b)).sum())
+
+
+def largest_penalty(
+    design: Design,
+    y: FloatArray,
+    structure: Structure,
+    link_fitter: LinkFitter,
+    sample_weight: FloatArray | None,
+) -> float:
+    """Return the least penalty at which w is zero."""
+    return _Loop(design, y, structure, link_fitter, None, 0.0, sample_weight).largest_penalty()
 
 
 def for_one_fit(structure: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..design import Design
-from .csi import for_one_fit, solve_csi
+from ..link import LinkFitter
+from .csi import for_one_fit, largest_penalty, solve_csi
 from .result import FloatArray, Iterate, SolverResult
 
 
@@ -27,7 +28,9 @@ def solve_path(
     levels: Sequence[Level],
     *,
     structure: Any,
+    link_fitter: LinkFitter,
     max_iter: int,
+    sample_weight: FloatArray | None = None,
     on_iteration: Callable[[int, Iterate], bool | None] | None = None,
     **settings: Any,
 ) -> Iterator[SolverResult]:
@@ -39,11 +42,15 @@ def solve_path(
     """
     structure = for_one_fit(structure)
     start: FloatArray | None = None
+    largest = None
+    if any(level.penalty > 0 for level in levels):
+        largest = largest_penalty(design, y, structure, link_fitter, sample_weight)
     for number, level in enumerate(levels):
         told = None if on_iteration is None else _at_level(on_iteration, number)
         result = solve_csi(
-            design, y, structure, n_atoms=level.n_atoms, penalty=level.penalty, start=start,
-            max_iter=iterations_at(number, max_iter), on_iteration=told, **settings,
+            design, y, structure, link_fitter, n_atoms=level.n_atoms, penalty=level.penalty,
+            largest_penalty=largest, start=start, max_iter=iterations_at(number, max_iter),
+            sample_weight=sample_weight, on_iteration=told, **settings,
         )  # fmt: skip
         yield result
         if number + 1 < len(levels) and result.coef.any():
