@@ -7,7 +7,7 @@ BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo images test lint docs dev bench paper clean
+.PHONY: demo images test lint docs dev bench bench-quick paper clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -31,9 +31,15 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# Side by side with every peer, each in an environment of its own, then our own studies.
 bench: $(VENV)/.installed-test
 	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[bench]'
+	$(BIN)/python -m benchmarks.side_by_side
 	$(BIN)/python -m benchmarks
+
+# Side by side on small problems, under five minutes; the stored results stay as they are.
+bench-quick: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.side_by_side --quick
 
 # The paper's tables and figure, under an hour on two cores; `make paper ARGS=--quick` takes five minutes.
 paper: $(VENV)/.installed
@@ -59,4 +65,4 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated
+	rm -rf $(VENV) benchmarks/side_by_side/.environments build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated

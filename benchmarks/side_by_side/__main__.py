@@ -1,0 +1,101 @@
+"""Side by side with every peer: `python -m benchmarks.side_by_side [--quick] [--only TEXT]`."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from .environments import GROUPS, make_environment
+from .page import write_page
+from .problems import problems
+from .runner import Effort, run_problem
+from .scaling import measure_scaling
+
+STORE = Path(__file__).parents[1] / "results" / "side_by_side.json"
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="small problems, few repeats; the page is left alone"
+    )
+    parser.add_argument(
+        "--only", help="problems whose name holds this text; their rows replace the stored ones"
+    )
+    parser.add_argument("--out", type=Path, help="where to write the results, in place of the stored file")
+    options = parser.parse_args(argv)
+    results = measure(options.quick, options.only)
+    path = options.out or (STORE.with_name("side_by_side_quick.json") if options.quick else STORE)
+    if options.only and path.exists():
+        results = merged(json.loads(path.read_text()), results)
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    print(f"written to {path.name}")
+    if path == STORE:
+        write_page(results)
+
+
+def measure(quick: bool, only: str | None = None) -> dict[str, Any]:
+    """Return the results of one run."""
+    environments = {}
+    for group in GROUPS:
+        tell(f"environment {group}")
+        environments[group] = make_environment(group)
+        if environments[group].error is not None:
+            tell(f"  {environments[group].error}")
+    effort = Effort.quick() if quick else Effort()
+    listed: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
+    chosen = [p for p in problems(quick) if only is None or only in p.name]
+    for number, problem in enumerate(chosen, 1):
+        tell(f"[{number}/{len(chosen)}] {problem.name}")
+        parts, found = run_problem(problem, environments, effort)
+        listed += parts
+        rows += found
+    scaling = measure_scaling(quick, tell) if only is None or only == "scaling" else []
+    return {
+        "date": str(datetime.date.today()), "quick": quick, "threads": 1, "machine": machine(),
+        "environments": [
+            {"group": e.group, "packages": e.packages, "error": e.error} for e in environments.values()
+        ],
+        "problems": listed, "rows": rows, "scaling": scaling,
+    }  # fmt: skip
+
+
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return old results with those of the problems that were run anew."""
+    again = {p["name"] for p in new["problems"]}
+    kept = [p for p in old["problems"] if p["name"] not in again]
+    return new | {
+        "problems": kept + new["problems"],
+        "rows": [r for r in old["rows"] if r["problem"] not in again] + new["rows"],
+        "scaling": new["scaling"] or old["scaling"],
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return what the page says of the machine."""
+    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    processor = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as info:
+            processor = next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return {
+        "processor": processor, "cores": os.cpu_count(), "memory_gib": round(pages / 2**30, 1),
+        "system": platform.system(), "python": platform.python_version(),
+    }  # fmt: skip
+
+
+def tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

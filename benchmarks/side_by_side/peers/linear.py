@@ -1,0 +1,51 @@
+"""What the peers with a linear score have in common."""
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+
+class Solver:
+    """A fit of one or several levels of a task, and what it says of rows that were held out."""
+
+    tolerances = (None,)
+    is_logistic = True
+
+    def __init__(self, task):
+        self.task = task
+        self.forget()
+        self.prepare()
+
+    def prepare(self):
+        """Bring the data into the form that the solver likes best; that is not timed."""
+
+    def forget(self):
+        self.coefs, self.intercepts = None, None
+
+    def keep(self, coefs, intercepts=None):
+        """Keep coefficients, a row for each level."""
+        self.coefs = np.atleast_2d(np.asarray(coefs, dtype=float))
+        self.intercepts = np.zeros(len(self.coefs)) if intercepts is None else np.ravel(intercepts)
+
+    def score(self, X):
+        return X @ self.coefs.T + self.intercepts
+
+    def probability(self, X):
+        return expit(self.score(X)) if self.is_logistic else None
+
+    def answer(self):
+        task = self.task
+        return {
+            "coefs": self.coefs, "intercepts": self.intercepts, "score": self.score(task["X_test"]),
+            "probability": self.probability(task["X_test"]),
+            "validation": self.score(task["X_validation"]) if "X_validation" in task else None,
+        }  # fmt: skip
+
+
+def by_columns(X):
+    """Return the data with each column in one piece."""
+    return sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)
+
+
+def signs(y):
+    return np.where(y > 0, 1.0, -1.0)

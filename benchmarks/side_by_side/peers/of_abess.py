@@ -1,0 +1,40 @@
+"""abess: best subsets by splicing. Its levels are numbers of features."""
+
+import numpy as np
+from abess import LogisticRegression, MultiTaskRegression
+from linear import Solver
+
+
+class Abess(Solver):
+    formulation = "L0-logistic"
+
+    def fit(self, tolerance):
+        sizes = [int(k) for k in self.task["levels"]]
+        model = LogisticRegression(support_size=sizes, thread=1, ic_type="bic")
+        model.fit(self.task["X"], self.task["y"])
+        self.keep(np.ravel(model.coef_), model.intercept_)
+
+
+class AbessGroups(Solver):
+    formulation = "L0-logistic, groups"
+
+    def fit(self, tolerance):
+        model = LogisticRegression(
+            support_size=int(self.task["levels"][0]), thread=1, group=self.task["groups"]
+        )
+        model.fit(self.task["X"], self.task["y"])
+        self.keep(np.ravel(model.coef_), model.intercept_)
+
+
+class AbessMultiTask(Solver):
+    formulation = "L0, rows"
+    is_logistic = False
+
+    def fit(self, tolerance):
+        model = MultiTaskRegression(support_size=int(self.task["levels"][0]), thread=1)
+        model.fit(self.task["X"], self.task["y"])
+        self.coefs, self.intercepts = model.coef_.T, model.intercept_
+
+    def answer(self):
+        predicted = self.task["X_test"] @ self.coefs.T + self.intercepts
+        return {"coefs": self.coefs, "intercepts": self.intercepts, "predicted": predicted}

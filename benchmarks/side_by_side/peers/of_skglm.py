@@ -1,0 +1,64 @@
+"""skglm: working sets and coordinate descent, compiled at the first fit."""
+
+import numpy as np
+from linear import Solver, by_columns, signs
+from skglm import GroupLasso, SparseLogisticRegression  # noqa: F401
+from skglm.datafits import LogisticGroup
+from skglm.penalties import WeightedGroupL2
+from skglm.solvers import GroupProxNewton
+from skglm.utils.data import grp_converter
+
+
+class SparseLogistic(Solver):
+    formulation = "L1-logistic"
+    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+
+    def prepare(self):
+        self.X = by_columns(self.task["X"])
+
+    def fit(self, tolerance):
+        coefs, intercepts = [], []
+        model = SparseLogisticRegression(tol=tolerance, warm_start=True)
+        for level in self.task["levels"]:
+            model.alpha = level
+            model.fit(self.X, self.task["y"])
+            coefs.append(np.ravel(model.coef_).copy())
+            intercepts.append(float(np.ravel(model.intercept_)[0]))
+        self.keep(coefs, intercepts)
+
+
+class GroupLogistic(Solver):
+    formulation = "group-lasso logistic"
+    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+
+    def prepare(self):
+        self.X, self.sign = by_columns(self.task["X"]), signs(self.task["y"])
+        groups = self.task["groups"]
+        self.n_groups = int(groups.max()) + 1
+        lists = [np.flatnonzero(groups == g).tolist() for g in range(self.n_groups)]
+        self.indices, self.pointers = grp_converter(lists, self.X.shape[1])
+
+    def fit(self, tolerance):
+        datafit = LogisticGroup(self.pointers, self.indices)
+        penalty = WeightedGroupL2(self.task["levels"][0], np.ones(self.n_groups), self.pointers, self.indices)
+        solver = GroupProxNewton(tol=tolerance, fit_intercept=False)
+        self.keep(solver.solve(self.X, self.sign, datafit, penalty)[0])
+
+
+class MultiTask(Solver):
+    formulation = "multi-task lasso"
+    is_logistic = False
+    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+
+    def prepare(self):
+        self.X, self.Y = by_columns(self.task["X"]), np.asfortranarray(self.task["y"])
+
+    def fit(self, tolerance):
+        from skglm import MultiTaskLasso
+
+        model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance).fit(self.X, self.Y)
+        self.coefs, self.intercepts = model.coef_, model.intercept_
+
+    def answer(self):
+        predicted = self.task["X_test"] @ self.coefs.T + self.intercepts
+        return {"coefs": self.coefs, "intercepts": self.intercepts, "predicted": predicted}

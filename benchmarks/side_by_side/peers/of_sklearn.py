@@ -1,0 +1,185 @@
+"""scikit-learn's solvers."""
+
+import numpy as np
+from linear import Solver, by_columns
+from scipy import sparse
+from scipy.optimize import isotonic_regression
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, MultiTaskLasso, SGDClassifier
+from sklearn.svm import LinearSVC
+
+
+class Liblinear(Solver):
+    formulation = "L1-logistic, penalised intercept"
+    tolerances = (1e-1, 1e-2, 1e-3, 1e-4)
+
+    def fit(self, tolerance):
+        n = len(self.task["y"])
+        fits = [
+            LogisticRegression(C=1 / (n * level), l1_ratio=1, solver="liblinear", tol=tolerance).fit(
+                self.task["X"], self.task["y"]
+            )
+            for level in self.task["levels"]
+        ]
+        self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
+
+
+class Saga(Solver):
+    formulation = "L1-logistic"
+    tolerances = (1e-2, 1e-3, 1e-4)
+
+    def fit(self, tolerance):
+        n, coefs, intercepts = len(self.task["y"]), [], []
+        model = LogisticRegression(
+            l1_ratio=1, solver="saga", tol=tolerance, warm_start=True, max_iter=3000, random_state=0
+        )
+        for level in self.task["levels"]:
+            model.set_params(C=1 / (n * level)).fit(self.task["X"], self.task["y"])
+            coefs.append(model.coef_[0].copy())
+            intercepts.append(model.intercept_[0])
+        self.keep(coefs, intercepts)
+
+
+class LinearSvc(Solver):
+    formulation = "L1, squared hinge"
+    is_logistic = False
+    tolerances = (1e-2,)
+
+    def fit(self, tolerance):
+        n = len(self.task["y"])
+        # The slope of its loss at zero is 2 where that of the logistic one is 1/2.
+        fits = [
+            LinearSVC(penalty="l1", dual=False, C=1 / (4 * n * level), tol=tolerance).fit(
+                self.task["X"], self.task["y"]
+            )
+            for level in self.task["levels"]
+        ]
+        self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
+
+
+class Sgd(Solver):
+    formulation = "L1-logistic by stochastic gradients"
+
+    def fit(self, tolerance):
+        fits = [
+            SGDClassifier(loss="log_loss", penalty="l1", alpha=level, random_state=0).fit(
+                self.task["X"], self.task["y"]
+            )
+            for level in self.task["levels"]
+        ]
+        self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
+
+
+class Model(Solver):
+    """A whole estimator, which has no levels."""
+
+    def forget(self):
+        self.model = None
+
+    def score(self, X):
+        if hasattr(self.model, "decision_function"):
+            return self.model.decision_function(X)[:, None]
+        return self.probability(X)
+
+    def probability(self, X):
+        return self.model.predict_proba(X)[:, 1:]
+
+    def coefficients(self):
+        return getattr(self.model, "coef_", None)
+
+    def answer(self):
+        return {
+            "coefs": self.coefficients(), "score": self.score(self.task["X_test"]),
+            "probability": self.probability(self.task["X_test"]),
+        }  # fmt: skip
+
+
+class LogisticCv(Model):
+    formulation = "L1-logistic, five folds"
+
+    def fit(self, tolerance):
+        self.model = LogisticRegressionCV(
+            Cs=10,
+            l1_ratios=[1],
+            solver="liblinear",
+            cv=5,
+            scoring="neg_brier_score",
+            use_legacy_attributes=False,
+        ).fit(self.task["X"], self.task["y"])
+
+
+class CalibratedL1(Model):
+    formulation = "L1-logistic, five folds, then isotonic on held-out rows"
+
+    def fit(self, tolerance):
+        X, y = self.task["X"], self.task["y"]
+        search = LogisticRegressionCV(
+            Cs=10,
+            l1_ratios=[1],
+            solver="liblinear",
+            cv=5,
+            scoring="neg_brier_score",
+            use_legacy_attributes=False,
+        ).fit(X, y)
+        inner = LogisticRegression(C=float(np.ravel(search.C_)[0]), l1_ratio=1, solver="liblinear")
+        self.model = CalibratedClassifierCV(inner, method="isotonic", cv=5).fit(X, y)
+        self.coef = np.mean([c.estimator.coef_ for c in self.model.calibrated_classifiers_], axis=0)
+
+    def coefficients(self):
+        return self.coef
+
+
+class GradientBoosting(Model):
+    formulation = "boosted trees"
+
+    def prepare(self):
+        if sparse.issparse(self.task["X"]):
+            raise ValueError("takes no sparse data")
+
+    def fit(self, tolerance):
+        self.model = HistGradientBoostingClassifier(random_state=0).fit(self.task["X"], self.task["y"])
+
+
+class MultiTask(Solver):
+    formulation = "multi-task lasso"
+    is_logistic = False
+    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+
+    def prepare(self):
+        self.X = by_columns(self.task["X"])
+
+    def fit(self, tolerance):
+        model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance, max_iter=10_000)
+        model.fit(self.X, self.task["y"])
+        self.coefs, self.intercepts = model.coef_, model.intercept_
+
+    def answer(self):
+        return {
+            "coefs": self.coefs,
+            "intercepts": self.intercepts,
+            "predicted": self.task["X_test"] @ self.coefs.T + self.intercepts,
+        }
+
+
+class Isotonic(Solver):
+    formulation = "isotonic"
+
+    def fit(self, tolerance):
+        self.fitted = IsotonicRegression().fit_transform(self.task["x"], self.task["y"])
+
+    def forget(self):
+        self.fitted = None
+
+    def answer(self):
+        return {"fitted": self.fitted}
+
+
+class ScipyIsotonic(Isotonic):
+    formulation = "isotonic"
+
+    def fit(self, tolerance):
+        order = np.argsort(self.task["x"])
+        self.fitted = np.empty(len(order))
+        self.fitted[order] = isotonic_regression(self.task["y"][order]).x

@@ -1,0 +1,122 @@
+"""singleindex itself."""
+
+import numpy as np
+from linear import Solver
+from of_sklearn import Isotonic, Model
+
+from singleindex import (
+    SingleIndexClassifier,
+    SingleIndexClassifierCV,
+    SingleIndexCompleter,
+    SingleIndexRegressor,
+    lipschitz_isotonic_regression,
+    single_index_path,
+)
+from singleindex.structures import GroupSparse, RowSparse
+
+
+class Hard(Solver):
+    """A limit on the number of coefficients."""
+
+    formulation = "single index, n_atoms"
+
+    def estimator(self, level):
+        return SingleIndexClassifier(int(level))
+
+    def path(self, levels):
+        X, y = self.task["X"], self.task["y"]
+        return single_index_path(X, y, n_atoms=[int(k) for k in levels])
+
+    def forget(self):
+        self.models, self.coefs, self.links = None, None, None
+
+    def fit(self, tolerance):
+        levels = self.task["levels"]
+        if len(levels) > 1:
+            path = self.path(levels)
+            self.coefs, self.links = path.coefs, [links[0] for links in path.links]
+            return
+        model = self.estimator(levels[0]).fit(self.task["X"], self.task["y"])
+        self.coefs, self.links = model.coef_[None], [model.link_]
+
+    def score(self, X):
+        return X @ self.coefs.T
+
+    def probability(self, X):
+        scores = self.score(X)
+        return np.column_stack([link(scores[:, k]) for k, link in enumerate(self.links)])
+
+    def answer(self):
+        self.intercepts = np.zeros(len(self.coefs))
+        return super().answer()
+
+
+class Soft(Hard):
+    """A penalty on the sum of the coefficients, as a share of the least at which w is zero."""
+
+    formulation = "single index, penalty"
+
+    def estimator(self, level):
+        return SingleIndexClassifier(penalty=level)
+
+    def path(self, levels):
+        return single_index_path(self.task["X"], self.task["y"], penalty=levels)
+
+
+class Search(Model):
+    formulation = "single index, five folds"
+
+    def fit(self, tolerance):
+        self.model = SingleIndexClassifierCV(cv=5).fit(self.task["X"], self.task["y"])
+
+
+class Groups(Hard):
+    formulation = "single index, groups"
+
+    def estimator(self, level):
+        return SingleIndexClassifier(int(level), structure=GroupSparse(self.task["groups"]))
+
+
+class MultiTask(Solver):
+    formulation = "single index, rows"
+    is_logistic = False
+
+    def fit(self, tolerance):
+        self.model = SingleIndexRegressor(int(self.task["levels"][0]), structure=RowSparse())
+        self.model.fit(self.task["X"], self.task["y"])
+
+    def forget(self):
+        self.model = None
+
+    def answer(self):
+        return {"coefs": self.model.coef_.T, "predicted": self.model.predict(self.task["X_test"])}
+
+
+class LipschitzIsotonic(Isotonic):
+    formulation = "Lipschitz isotonic"
+
+    def fit(self, tolerance):
+        self.fitted = lipschitz_isotonic_regression(self.task["x"], self.task["y"])
+
+
+class Completer(Solver):
+    formulation = "single index, low rank"
+    graph = False
+
+    def forget(self):
+        self.model = None
+
+    def fit(self, tolerance):
+        shape = tuple(int(s) for s in self.task["shape"])
+        graph = self.task["graph"] if self.graph else None
+        self.model = SingleIndexCompleter(int(self.task["rank"]))
+        self.model.fit(self.task["pairs"], self.task["y"], graph, shape=shape)
+
+    def answer(self):
+        predicted = self.model.predict(self.task["pairs_test"])
+        return {"predicted": predicted, "ranking": predicted}
+
+
+class GraphCompleter(Completer):
+    formulation = "single index, low rank, graph"
+    graph = True

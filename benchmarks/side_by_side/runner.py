@@ -1,0 +1,326 @@
+"""Run every solver on every problem, side by side.
+
+For each problem all solvers are started, each in its own process with one thread. Those that solve a convex
+problem are first given the loosest tolerance at which they come as close to the optimum as asked. Then
+they fit in turns, so that a slow minute of the machine hits all alike.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import scores
+from .environments import Environment
+from .problems import SHARES, SIZES, Problem, n_entries, write_arrays
+from .roster import Entrant, entrants_for
+from .session import Failed, Session
+
+# Share of the way from w = 0 to the optimum that a convex solver may leave.
+CLOSE_ENOUGH = 1e-3
+# Solvers whose data together are larger than this are not alive at the same time.
+_TOGETHER = 200e6
+_STARTING_S = 120.0
+
+
+@dataclass
+class Effort:
+    """How long to measure."""
+
+    seconds: float = 3.0
+    least: int = 5
+    most: int = 15
+    cold: int = 3
+
+    @classmethod
+    def quick(cls) -> Effort:
+        return cls(seconds=0.5, least=3, most=5, cold=1)
+
+    def turns(self, seconds: float) -> int:
+        return int(np.clip(self.seconds / max(seconds, 1e-6), self.least if seconds < 10 else 1, self.most))
+
+
+@dataclass
+class Run:
+    """One solver on one task: what it was told, and what came out."""
+
+    entrant: Entrant
+    levels: list[float] | None
+    session: Session | None = None
+    formulation: str = ""
+    tolerances: list[float | None] = field(default_factory=lambda: [None])
+    tolerance: float | None = None
+    seconds: list[float] = field(default_factory=list)
+    quality: dict[str, float] = field(default_factory=dict)
+    rise: float | None = None
+    chosen: int = 0
+    error: str | None = None
+
+
+class Stage:
+    """One problem, its data on disk, and the environments to run solvers in."""
+
+    def __init__(
+        self, problem: Problem, environments: dict[str, Environment], effort: Effort, folder: Path
+    ) -> None:
+        self.problem, self.environments, self.effort, self.folder = problem, environments, effort, folder
+        self.seen, self.hidden = problem.make()
+        self.data_bytes = write_arrays(folder / "data", self.seen)
+        self.rows: list[dict[str, Any]] = []
+        self.problems: list[dict[str, Any]] = []
+
+    # ------------------------------------------------------------ one task
+
+    def run(self, task: str, levels: dict[str, list[float]] | None = None) -> list[Run]:
+        """Run a task, store its rows, and return what came out; `levels` are by kind or by solver."""
+        runs = []
+        for entrant in entrants_for(task):
+            own = None if entrant.levels is None else (levels or {}).get(entrant.name)
+            if own is None and entrant.levels is not None:
+                own = (levels or {}).get(entrant.levels)
+            runs.append(Run(entrant, own))
+        together = self.data_bytes < _TOGETHER
+        for batch in [runs] if together else [[run] for run in runs]:
+            with ExitStack() as stack:
+                self._start(batch, stack)
+                self._calibrate(batch)
+                self._take_turns(batch)
+                self._finish(task, batch)
+        self._store(task, runs)
+        return runs
+
+    def _tell(self, name: str, run: Run) -> None:
+        """Say what came out while a long run goes on."""
+        took = f"{1e3 * float(np.median(run.seconds)):.1f} ms" if run.seconds else "–"
+        quality = " ".join(f"{k} {v:.4g}" for k, v in run.quality.items())
+        print(
+            f"  {name} | {run.entrant.name} | {took} | {quality} {run.error or ''}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def _start(self, runs: list[Run], stack: ExitStack) -> None:
+        for run in runs:
+            environment = self.environments[run.entrant.group]
+            if environment.python is None:
+                run.error = environment.error
+                continue
+            run.session = stack.enter_context(Session(environment.python))
+            told = self._ask(
+                run, "load", _STARTING_S, module=run.entrant.module, solver=run.entrant.solver,
+                folder=str(self.folder / "data"), levels=run.levels,
+            )  # fmt: skip
+            if told is not None:
+                run.formulation, run.tolerances = told["formulation"], told["tolerances"]
+                run.tolerance = run.tolerances[-1]
+
+    def _ask(self, run: Run, do: str, limit_s: float | None = None, **order: Any) -> dict[str, Any] | None:
+        """Ask a solver; where it fails, note why and return None."""
+        if run.error is not None or run.session is None:
+            return None
+        try:
+            return run.session.ask(do, self.problem.limit_s if limit_s is None else limit_s, **order)
+        except Failed as failed:
+            run.error = str(failed)
+            return None
+
+    def _calibrate(self, runs: list[Run]) -> None:
+        """Warm up, and give each convex solver the loosest tolerance that is close enough to the optimum."""
+        found: dict[int, np.ndarray] = {}
+        best: dict[str, np.ndarray] = {}
+        for number, run in enumerate(runs):
+            # The first fit may compile.
+            if self._ask(run, "fit", self.problem.limit_s + _STARTING_S, tolerance=run.tolerance) is None:
+                continue
+            values = self._objectives(run)
+            if values is not None:
+                found[number] = values
+                known = best.get(run.formulation, values)
+                best[run.formulation] = np.minimum(known, values)
+        for number in found:
+            self._loosen(runs[number], best[runs[number].formulation])
+
+    def _loosen(self, run: Run, reference: np.ndarray) -> None:
+        for tolerance in run.tolerances:
+            if self._ask(run, "fit", tolerance=tolerance) is None:
+                return
+            values = self._objectives(run)
+            assert values is not None
+            run.tolerance = tolerance
+            run.quality["suboptimality"] = max(scores.suboptimality(values, reference), 0.0)
+            if run.quality["suboptimality"] <= CLOSE_ENOUGH:
+                return
+
+    def _objectives(self, run: Run) -> np.ndarray | None:
+        answer = self._answer(run)
+        if answer is None or run.levels is None:
+            return None
+        return scores.objectives(run.formulation, answer, self.seen, run.levels)
+
+    def _answer(self, run: Run) -> dict[str, Any] | None:
+        path = self.folder / "answer.npz"
+        if self._ask(run, "answer", self.problem.limit_s + _STARTING_S, path=str(path)) is None:
+            return None
+        with np.load(path) as stored:
+            return dict(stored)
+
+    def _take_turns(self, runs: list[Run]) -> None:
+        left = {}
+        for number, run in enumerate(runs):
+            first = self._ask(run, "fit", tolerance=run.tolerance)
+            if first is not None:
+                left[number] = self.effort.turns(first["seconds"])
+        while left:
+            for number in list(left):
+                done = self._ask(runs[number], "fit", tolerance=runs[number].tolerance)
+                if done is not None:
+                    runs[number].seconds.append(done["seconds"])
+                left[number] -= 1
+                if done is None or left[number] <= 0:
+                    del left[number]
+
+    def _finish(self, task: str, runs: list[Run]) -> None:
+        for run in runs:
+            answer = self._answer(run)
+            if answer is not None:
+                run.chosen = scores.best_level(answer, self.hidden)
+                run.quality = scores.score(task, answer, self.seen, self.hidden) | run.quality
+            told = self._ask(run, "memory", tolerance=run.tolerance)
+            run.rise = None if told is None else told["rise"]
+
+    # ------------------------------------------------------------ cold start
+
+    def cold_start(self, levels: dict[str, list[float]]) -> None:
+        """Time from the start of a process to its first prediction, with the data read from disk."""
+        runs = []
+        for entrant in entrants_for("cold start"):
+            run = Run(entrant, levels.get(entrant.name) or levels.get(entrant.levels or ""))
+            runs.append(run)
+            environment = self.environments[entrant.group]
+            if environment.python is None:
+                run.error = environment.error
+                continue
+            for _ in range(self.effort.cold):
+                began = time.perf_counter()
+                with Session(environment.python) as run.session:
+                    self._ask(
+                        run, "load", _STARTING_S, module=entrant.module, solver=entrant.solver,
+                        folder=str(self.folder / "data"), levels=run.levels,
+                    )  # fmt: skip
+                    self._ask(
+                        run, "fit", _STARTING_S, tolerance=1e-4 if entrant.levels == "penalty" else None
+                    )
+                    answer = self._answer(run)
+                if answer is None:
+                    break
+                run.seconds.append(time.perf_counter() - began)
+                run.quality = scores.score("single fit", answer, self.seen, self.hidden)
+        self._store("cold start", runs)
+
+    # ------------------------------------------------------------ results
+
+    def _store(self, task: str, runs: list[Run]) -> None:
+        name = f"{task}: {self.problem.name}" if self.problem.kind != task else self.problem.name
+        X = self.seen.get("X", self.seen.get("x", self.seen.get("pairs")))
+        self.problems.append(
+            {
+                "name": name, "task": task, "text": self.problem.text, "n": X.shape[0],
+                "d": X.shape[1] if X.ndim == 2 and "X" in self.seen else 1, "entries": n_entries(self.seen),
+                "data_bytes": self.data_bytes,
+            }
+        )  # fmt: skip
+        for run in runs:
+            self._tell(name, run)
+            self.rows.append(self._as_row(name, run))
+
+    def _as_row(self, name: str, run: Run) -> dict[str, Any]:
+        settings: dict[str, Any] = {}
+        if run.tolerance is not None:
+            settings["tol"] = run.tolerance
+        if run.levels is not None and len(run.levels) == 1:
+            settings[run.entrant.levels or "level"] = run.levels[0]
+        return {
+            "problem": name, "solver": run.entrant.name, "package": run.entrant.package,
+            "version": self.environments[run.entrant.group].version(run.entrant.package),
+            "formulation": run.formulation, "settings": settings, "seconds": run.seconds,
+            "peak_bytes": None if run.rise is None else run.rise + self.data_bytes,
+            "quality": run.quality, "error": run.error,
+        }  # fmt: skip
+
+
+# ---------------------------------------------------------------- all tasks of a problem
+
+
+def run_problem(
+    problem: Problem, environments: dict[str, Environment], effort: Effort
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the problems, one per task, and the rows of all solvers."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Stage(problem, environments, effort, Path(folder))
+        if problem.kind == "linear":
+            _linear_tasks(stage)
+        else:
+            stage.run(problem.kind, _levels(stage))
+        return stage.problems, stage.rows
+
+
+def _linear_tasks(stage: Stage) -> None:
+    """A path; a single fit at the level that each kind of model found best on the validation rows."""
+    levels = _levels(stage)
+    path = stage.run("path", levels)
+    chosen: dict[str, list[float]] = {}
+    for run in path:
+        if run.error is None and run.levels is not None:
+            best = [run.levels[run.chosen]]
+            chosen[run.entrant.name] = best
+            # Lasso solvers all have the same penalty: that of the first of them that got through.
+            if run.formulation.startswith("L1-logistic") and "stochastic" not in run.formulation:
+                chosen.setdefault("penalty", best)
+    for run in path:
+        if run.formulation.startswith("L1-logistic") and "penalty" in chosen:
+            chosen[run.entrant.name] = chosen["penalty"]
+    chosen["abess"] = [50.0]
+    stage.run("single fit", chosen | {"share": [0.3], "size": [50.0]} | chosen)
+    if stage.problem.name.startswith("sparse 2000"):
+        stage.run("search")
+        stage.cold_start(chosen)
+
+
+def _levels(stage: Stage) -> dict[str, list[float]]:
+    """Return the levels of a task, by kind."""
+    if stage.problem.kind == "linear":
+        largest = _largest_penalty(stage.seen)
+        return {
+            "penalty": (largest * SHARES).tolist(), "share": SHARES.tolist(),
+            "size": [float(k) for k in SIZES],
+        }  # fmt: skip
+    if stage.problem.kind == "large n":
+        return {"penalty": [0.003], "share": [0.01], "size": [20.0]}
+    if stage.problem.kind == "group":
+        return {"penalty": [0.5 * _largest_penalty(stage.seen, stage.seen["groups"])], **_sizes(stage)}
+    if stage.problem.kind == "multi-task":
+        Y, X = stage.seen["y"], stage.seen["X"]
+        largest = np.linalg.norm(X.T @ (Y - Y.mean(axis=0)), axis=1).max() / len(Y)
+        return {"penalty": [float(0.3 * largest)], **_sizes(stage)}
+    return {}
+
+
+def _sizes(stage: Stage) -> dict[str, list[float]]:
+    return {"size": [float(stage.problem.options["n_atoms"])]}
+
+
+def _largest_penalty(seen: dict[str, Any], groups: np.ndarray | None = None) -> float:
+    """Return the least penalty of the logistic lasso, or group lasso, at which w is zero."""
+    y = np.asarray(seen["y"], dtype=float)
+    pull = np.abs(seen["X"].T @ (y - y.mean())) / len(y)
+    if groups is None:
+        return float(pull.max())
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    return float(np.sqrt(np.add.reduceat(np.square(pull), starts)).max())
