@@ -275,6 +275,21 @@ def test_converged():
     assert (result.history["change"][:-1] > 1e-3).all()
 
 
+@pytest.mark.parametrize("penalty", [0.1, 0.3])
+def test_a_penalised_fit_ends_when_its_objective_has_settled(penalty):
+    X, y, _ = make_data(n=200, d=300, noise="binary", link="clipped")
+    loose, tight = (
+        solve(X, y, n_atoms=None, penalty=penalty, tol=tol, max_iter=1000) for tol in (1e-2, 1e-5)
+    )
+    old, new = loose.history["objective"][-2:]
+    assert loose.status is Status.CONVERGED
+    assert loose.history["change"][-1] <= 1e-2 or abs(old - new) <= 1e-4 * old
+    assert loose.n_iter < tight.n_iter
+    assert loose.history["objective"].min() < 1.001 * tight.history["objective"].min()
+    # Without tol nothing ends it.
+    assert solve(X, y, n_atoms=None, penalty=penalty, tol=0.0, max_iter=60).n_iter == 60
+
+
 @pytest.mark.parametrize("max_iter", [1, 2, 5])
 def test_max_iter(max_iter):
     X, y, _ = make_data()

@@ -29,7 +29,7 @@ class Design(Protocol):
         ...
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
-        """Return Xᵀ r."""
+        """Return Xᵀ r, a new array: whoever asked for it may change it."""
         ...
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

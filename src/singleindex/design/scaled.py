@@ -30,7 +30,9 @@ class ScaledDesign:
         return self.design.matvec(self.in_units_of_X(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
-        return self.pull_back(self.design.rmatvec(r))
+        product = self.design.rmatvec(r).T
+        product *= self.scale  # a new array, which nobody else has
+        return product.T
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.design.column_moments(weight)

@@ -21,7 +21,8 @@ class SparseDesign:
 
     def __init__(self, X: Any) -> None:
         self.X = X.tocsc()
-        if not self.X.has_canonical_format:
+        # The given matrix remembers what it was found to be; its copy would be looked at every time.
+        if not (getattr(X, "has_canonical_format", False) or self.X.has_canonical_format):
             self.X = self.X.copy()
             self.X.sum_duplicates()
         self._parts = (self.X.data, self.X.indices, self.X.indptr)

@@ -74,7 +74,8 @@ def solve_csi(
         Largest number of iterations, at least 1.
     tol : float
         Ends when the centred index turns by less than this angle; for a known link, when it changes by less
-        than this share.
+        than this share; with a penalty and a learned link also when the objective changes by less than the
+        square of it.
     sample_weight : array of shape (n,), default=None
     start : array, default=None
         A first w in place of the default one, as for warm starts.
@@ -100,13 +101,13 @@ def solve_csi(
         history.append([getattr(iterate, name) for name in RECORDED])
         if best is None or objective < best.objective or not link_fitter.is_learned:
             best = iterate
-        if change <= tol:
+        if has_settled(history, tol, loop.penalty > 0 and link_fitter.is_learned):
             status = Status.CONVERGED
         if on_iteration is not None and on_iteration(iterate):
             status = Status.STOPPED
         if status is not Status.MAX_ITER or t + 1 == max_iter:
             break
-        w_next = loop.simplify(w - step * loop.gradient(w, fitted - y), step)
+        w_next = loop.simplify(loop.moved(w, fitted - y, step), step)
         if not (w.any() or w_next.any()):
             status = Status.FLAT
             break
@@ -168,8 +169,13 @@ class _Loop:
         projected: FloatArray = self.structure.project(w, self.n_atoms)
         return projected
 
-    def gradient(self, w: FloatArray, residual: FloatArray) -> FloatArray:
-        return self.design.rmatvec(self.weighted(self.centred(residual))) + self.alpha * w
+    def moved(self, w: FloatArray, residual: FloatArray, step: float) -> FloatArray:
+        """Return w after a step against the gradient."""
+        moved = self.design.rmatvec(self.weighted(self.centred(residual)))
+        # In place: fresh memory for a long w costs more than the arithmetic.
+        moved *= -step
+        moved += w if self.alpha == 0 else (1 - step * self.alpha) * w
+        return moved
 
     def step_size(self, move: FloatArray, index_move: FloatArray) -> float:
         length = squared_length(move)
@@ -221,6 +227,20 @@ def largest_penalty(
 ) -> float:
     """Return the least penalty at which w is zero."""
     return _Loop(design, y, structure, link_fitter, None, 0.0, sample_weight).largest_penalty()
+
+
+def has_settled(history: list[list[float]], tol: float, by_objective: bool) -> bool:
+    """Tell whether the last iterate is hardly another one than that before it.
+
+    With a penalty the last few coefficients come and go without an effect on the objective, which then tells
+    it earlier than the direction does.
+    """
+    if history[-1][RECORDED.index("change")] <= tol:
+        return True
+    if not by_objective or len(history) < 2 or tol == 0:
+        return False
+    old, new = (record[RECORDED.index("objective")] for record in history[-2:])
+    return abs(old - new) <= tol**2 * abs(old)
 
 
 def for_one_fit(structure: Any) -> Any:

@@ -13,7 +13,7 @@ from ..design.sweep import Sweep, Visit
 from ..link import LinkFitter
 from ..link.bins import Points
 from ..structures import Structure
-from .csi import RECORDED, for_one_fit, squared_length
+from .csi import RECORDED, for_one_fit, has_settled, squared_length
 from .result import FloatArray, Iterate, SolverResult, Status
 
 
@@ -103,7 +103,7 @@ def solve_one_pass(
     while True:
         seen = seen or loop.visit(state)
         iterate = loop.record(state, seen)
-        if seen.change <= tol:
+        if has_settled(state.history, tol, loop.penalty > 0 and link_fitter.is_learned):
             status = Status.CONVERGED
         if on_iteration is not None and on_iteration(iterate):
             status = Status.STOPPED
