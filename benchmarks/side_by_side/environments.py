@@ -20,8 +20,10 @@ FOLDER = Path(__file__).with_name(".environments")
 GROUPS: dict[str, tuple[str, ...]] = {
     "own": (),
     "numba": ("skglm==0.5", "numba==0.68.1", "numpy==2.4.6", "scikit-learn==1.9.1"),
+    # Its multi-task lasso calls what scikit-learn has not had since 1.6.
+    "celer": ("celer==0.7.4", "numpy==2.2.6", "scikit-learn==1.5.2", "scipy==1.15.3"),
     "numpy 2": (
-        "celer==0.7.4", "python-glmnet==2.6.1", "cyanure==1.2.2", "abess==0.4.11", "numpy==2.4.6",
+        "python-glmnet==2.6.1", "cyanure==1.2.2", "abess==0.4.11", "numpy==2.4.6",
         "scikit-learn==1.9.1",
     ),
     "numpy 1": ("adelie==1.1.52", "numpy==1.26.4", "scikit-learn==1.9.1"),

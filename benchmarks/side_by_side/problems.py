@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,6 @@ class Problem:
     kind: str
     make: Callable[[], tuple[dict[str, Any], dict[str, Any]]]
     limit_s: float = 60.0
-    options: dict[str, Any] = field(default_factory=dict)
 
 
 def classification(n, d, *, held_out=2000, **options):
@@ -61,11 +60,18 @@ def classification(n, d, *, held_out=2000, **options):
 
 def multi_task(n, d):
     data = make_single_index(
-        n + 1000, d, structure="rows", n_outputs=6, n_atoms=10, link="clipped", noise="gaussian",
+        n + 2000, d, structure="rows", n_outputs=6, n_atoms=10, link="clipped", noise="gaussian",
         random_state=0,
     )  # fmt: skip
-    seen = {"X": data.X[:n], "y": data.y[:n], "X_test": data.X[n:]}
-    return seen, {"y_test": data.y[n:], "mean_test": data.mean[n:], "coef": data.coef.T}
+    validation, test = slice(n, n + 1000), slice(n + 1000, None)
+    seen = {
+        "X": data.X[:n], "y": data.y[:n], "X_validation": data.X[validation], "X_test": data.X[test],
+    }  # fmt: skip
+    hidden = {
+        "y_validation": data.y[validation], "y_test": data.y[test], "mean_test": data.mean[test],
+        "coef": data.coef.T,
+    }  # fmt: skip
+    return seen, hidden
 
 
 def completion(n_rows, n_cols, n_ratings):
@@ -130,6 +136,7 @@ def problems(quick: bool) -> list[Problem]:
                 *curves,
                 _groups(500, 2000),
                 _multi_task(200, 500),
+                _multi_task(200, 500),
                 _completion(300, 200, 6000),
             ]
         ]
@@ -161,7 +168,6 @@ def _groups(n, d):
         "Normal features in groups of five, five groups that matter, clipped response.",
         "group",
         lambda: classification(n, d, n_atoms=5, structure="group", group_size=5, link="clipped"),
-        options={"n_atoms": 5},
     )
 
 
@@ -171,7 +177,6 @@ def _multi_task(n, d):
         "Normal features, ten rows that matter to all tasks, clipped response with noise.",
         "multi-task",
         lambda: multi_task(n, d),
-        options={"n_atoms": 10},
     )
 
 

@@ -31,7 +31,16 @@ class Entrant:
     levels: str | None
     tasks: tuple[str, ...]
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether a quick run leaves it out: it takes seconds on the smallest problems."""
+        return self.name in _SLOW
 
+
+_SLOW = {
+    "scikit-learn saga", "scikit-learn SGDClassifier", "scikit-learn HistGradientBoosting", "cyanure",
+    "abess",
+}  # fmt: skip
 _LINEAR = ("path", "single fit", "large n")
 
 
@@ -51,7 +60,7 @@ ENTRANTS = (
     _sklearn("scikit-learn LinearSVC", "LinearSvc", "penalty", *_LINEAR),
     _sklearn("scikit-learn SGDClassifier", "Sgd", "penalty", *_LINEAR),
     Entrant("skglm", "skglm", "numba", "of_skglm", "SparseLogistic", "penalty", (*_LINEAR, "cold start")),
-    Entrant("celer", "celer", "numpy 2", "of_celer", "Celer", "penalty", (*_LINEAR, "cold start")),
+    Entrant("celer", "celer", "celer", "of_celer", "Celer", "penalty", (*_LINEAR, "cold start")),
     Entrant("glmnet", "python-glmnet", "numpy 2", "of_glmnet", "Glmnet", "penalty", (*_LINEAR, "cold start")),
     Entrant("cyanure", "cyanure", "numpy 2", "of_cyanure", "Cyanure", "penalty", (*_LINEAR, "cold start")),
     Entrant("adelie", "adelie", "numpy 1", "of_adelie", "Adelie", "penalty", (*_LINEAR, "cold start")),
@@ -72,7 +81,7 @@ ENTRANTS = (
     _ours("singleindex", "MultiTask", "size", "multi-task"),
     _sklearn("scikit-learn MultiTaskLasso", "MultiTask", "penalty", "multi-task"),
     Entrant("skglm", "skglm", "numba", "of_skglm", "MultiTask", "penalty", ("multi-task",)),
-    Entrant("celer", "celer", "numpy 2", "of_celer", "MultiTask", "penalty", ("multi-task",)),
+    Entrant("celer", "celer", "celer", "of_celer", "MultiTask", "penalty", ("multi-task",)),
     Entrant("abess", "abess", "numpy 2", "of_abess", "AbessMultiTask", "size", ("multi-task",)),
     _ours("singleindex", "Completer", None, "completion"),
     _ours("singleindex graph", "GraphCompleter", None, "completion"),
@@ -81,5 +90,5 @@ ENTRANTS = (
 )
 
 
-def entrants_for(task: str) -> list[Entrant]:
-    return [entrant for entrant in ENTRANTS if task in entrant.tasks]
+def entrants_for(task: str, with_slow_ones: bool = True) -> list[Entrant]:
+    return [e for e in ENTRANTS if task in e.tasks and (with_slow_ones or not e.is_slow)]

@@ -27,7 +27,6 @@ from .session import Failed, Session
 CLOSE_ENOUGH = 1e-3
 # Solvers whose data together are larger than this are not alive at the same time.
 _TOGETHER = 200e6
-_STARTING_S = 120.0
 
 
 @dataclass
@@ -38,10 +37,12 @@ class Effort:
     least: int = 5
     most: int = 15
     cold: int = 3
+    with_slow_ones: bool = True
+    starting_s: float = 120.0  # for what comes before the first fit, and for compiling in it
 
     @classmethod
     def quick(cls) -> Effort:
-        return cls(seconds=0.5, least=3, most=5, cold=1)
+        return cls(seconds=0.5, least=3, most=5, cold=1, with_slow_ones=False, starting_s=20.0)
 
     def turns(self, seconds: float) -> int:
         return int(np.clip(self.seconds / max(seconds, 1e-6), self.least if seconds < 10 else 1, self.most))
@@ -78,10 +79,14 @@ class Stage:
 
     # ------------------------------------------------------------ one task
 
-    def run(self, task: str, levels: dict[str, list[float]] | None = None) -> list[Run]:
-        """Run a task, store its rows, and return what came out; `levels` are by kind or by solver."""
+    def run(self, task: str, levels: dict[str, list[float]] | None = None, choose: bool = False) -> list[Run]:
+        """Run a task, store its rows, and return what came out.
+
+        `levels` are by kind or by solver. With `choose` each solver first finds, by the validation rows, the
+        one of them that it is timed at.
+        """
         runs = []
-        for entrant in entrants_for(task):
+        for entrant in entrants_for(task, self.effort.with_slow_ones):
             own = None if entrant.levels is None else (levels or {}).get(entrant.name)
             if own is None and entrant.levels is not None:
                 own = (levels or {}).get(entrant.levels)
@@ -90,6 +95,8 @@ class Stage:
         for batch in [runs] if together else [[run] for run in runs]:
             with ExitStack() as stack:
                 self._start(batch, stack)
+                if choose:
+                    self._choose(task, batch)
                 self._calibrate(batch)
                 self._take_turns(batch)
                 self._finish(task, batch)
@@ -114,7 +121,7 @@ class Stage:
                 continue
             run.session = stack.enter_context(Session(environment.python))
             told = self._ask(
-                run, "load", _STARTING_S, module=run.entrant.module, solver=run.entrant.solver,
+                run, "load", self.effort.starting_s, module=run.entrant.module, solver=run.entrant.solver,
                 folder=str(self.folder / "data"), levels=run.levels,
             )  # fmt: skip
             if told is not None:
@@ -131,13 +138,33 @@ class Stage:
             run.error = str(failed)
             return None
 
+    def _choose(self, task: str, runs: list[Run]) -> None:
+        """Give each solver the level at which it does best on the validation rows."""
+        for run in runs:
+            losses = []
+            for level in run.levels or []:
+                self._ask(run, "use", levels=[level])
+                answer = None
+                if self._ask(run, "fit", self._patience(), tolerance=run.tolerance) is not None:
+                    answer = self._answer(run)
+                if answer is None:
+                    break
+                losses.append(scores.validation_loss(answer, self.hidden))
+            if run.levels is not None and run.error is None:
+                run.levels = [run.levels[int(np.argmin(losses))]]
+                self._ask(run, "use", levels=run.levels)
+
+    def _patience(self) -> float:
+        """Return how long a fit may take that may have to compile first."""
+        return self.problem.limit_s + self.effort.starting_s
+
     def _calibrate(self, runs: list[Run]) -> None:
         """Warm up, and give each convex solver the loosest tolerance that is close enough to the optimum."""
         found: dict[int, np.ndarray] = {}
         best: dict[str, np.ndarray] = {}
         for number, run in enumerate(runs):
             # The first fit may compile.
-            if self._ask(run, "fit", self.problem.limit_s + _STARTING_S, tolerance=run.tolerance) is None:
+            if self._ask(run, "fit", self._patience(), tolerance=run.tolerance) is None:
                 continue
             values = self._objectives(run)
             if values is not None:
@@ -166,7 +193,7 @@ class Stage:
 
     def _answer(self, run: Run) -> dict[str, Any] | None:
         path = self.folder / "answer.npz"
-        if self._ask(run, "answer", self.problem.limit_s + _STARTING_S, path=str(path)) is None:
+        if self._ask(run, "answer", self._patience(), path=str(path)) is None:
             return None
         with np.load(path) as stored:
             return dict(stored)
@@ -200,7 +227,7 @@ class Stage:
     def cold_start(self, levels: dict[str, list[float]]) -> None:
         """Time from the start of a process to its first prediction, with the data read from disk."""
         runs = []
-        for entrant in entrants_for("cold start"):
+        for entrant in entrants_for("cold start", self.effort.with_slow_ones):
             run = Run(entrant, levels.get(entrant.name) or levels.get(entrant.levels or ""))
             runs.append(run)
             environment = self.environments[entrant.group]
@@ -211,11 +238,14 @@ class Stage:
                 began = time.perf_counter()
                 with Session(environment.python) as run.session:
                     self._ask(
-                        run, "load", _STARTING_S, module=entrant.module, solver=entrant.solver,
+                        run, "load", self.effort.starting_s, module=entrant.module, solver=entrant.solver,
                         folder=str(self.folder / "data"), levels=run.levels,
                     )  # fmt: skip
                     self._ask(
-                        run, "fit", _STARTING_S, tolerance=1e-4 if entrant.levels == "penalty" else None
+                        run,
+                        "fit",
+                        self.effort.starting_s,
+                        tolerance=1e-4 if entrant.levels == "penalty" else None,
                     )
                     answer = self._answer(run)
                 if answer is None:
@@ -267,7 +297,7 @@ def run_problem(
         if problem.kind == "linear":
             _linear_tasks(stage)
         else:
-            stage.run(problem.kind, _levels(stage))
+            stage.run(problem.kind, _levels(stage), choose=problem.kind in ("group", "multi-task"))
         return stage.problems, stage.rows
 
 
@@ -302,18 +332,17 @@ def _levels(stage: Stage) -> dict[str, list[float]]:
             "size": [float(k) for k in SIZES],
         }  # fmt: skip
     if stage.problem.kind == "large n":
-        return {"penalty": [0.003], "share": [0.01], "size": [20.0]}
+        # With so many rows hardly any penalty is best.
+        return {"penalty": [0.01 * _largest_penalty(stage.seen)], "share": [0.01], "size": [50.0]}
+    sizes = [2.0, 5.0, 10.0, 20.0, 40.0]
     if stage.problem.kind == "group":
-        return {"penalty": [0.5 * _largest_penalty(stage.seen, stage.seen["groups"])], **_sizes(stage)}
+        largest = _largest_penalty(stage.seen, stage.seen["groups"])
+        return {"penalty": (largest * SHARES[::2]).tolist(), "size": sizes}
     if stage.problem.kind == "multi-task":
         Y, X = stage.seen["y"], stage.seen["X"]
-        largest = np.linalg.norm(X.T @ (Y - Y.mean(axis=0)), axis=1).max() / len(Y)
-        return {"penalty": [float(0.3 * largest)], **_sizes(stage)}
+        largest = float(np.linalg.norm(X.T @ (Y - Y.mean(axis=0)), axis=1).max()) / len(Y)
+        return {"penalty": (largest * SHARES[::2]).tolist(), "size": sizes}
     return {}
-
-
-def _sizes(stage: Stage) -> dict[str, list[float]]:
-    return {"size": [float(stage.problem.options["n_atoms"])]}
 
 
 def _largest_penalty(seen: dict[str, Any], groups: np.ndarray | None = None) -> float:

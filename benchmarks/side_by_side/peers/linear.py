@@ -42,6 +42,27 @@ class Solver:
         }  # fmt: skip
 
 
+class ManyOutputs(Solver):
+    """A model of several numbers; its coefficients have a row for each."""
+
+    formulation = "multi-task lasso"
+    is_logistic = False
+    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+
+    def prepare(self):
+        self.X, self.Y = by_columns(self.task["X"]), np.asfortranarray(self.task["y"])
+
+    def predict(self, X):
+        return X @ self.coefs.T + self.intercepts
+
+    def answer(self):
+        return {
+            "coefs": self.coefs, "intercepts": self.intercepts,
+            "predicted": self.predict(self.task["X_test"]),
+            "validation": self.predict(self.task["X_validation"]),
+        }  # fmt: skip
+
+
 def by_columns(X):
     """Return the data with each column in one piece."""
     return sparse.csc_matrix(X) if sparse.issparse(X) else np.asfortranarray(X)

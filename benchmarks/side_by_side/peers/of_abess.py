@@ -2,7 +2,7 @@
 
 import numpy as np
 from abess import LogisticRegression, MultiTaskRegression
-from linear import Solver
+from linear import ManyOutputs, Solver
 
 
 class Abess(Solver):
@@ -26,15 +26,11 @@ class AbessGroups(Solver):
         self.keep(np.ravel(model.coef_), model.intercept_)
 
 
-class AbessMultiTask(Solver):
+class AbessMultiTask(ManyOutputs):
     formulation = "L0, rows"
-    is_logistic = False
+    tolerances = (None,)
 
     def fit(self, tolerance):
         model = MultiTaskRegression(support_size=int(self.task["levels"][0]), thread=1)
         model.fit(self.task["X"], self.task["y"])
         self.coefs, self.intercepts = model.coef_.T, model.intercept_
-
-    def answer(self):
-        predicted = self.task["X_test"] @ self.coefs.T + self.intercepts
-        return {"coefs": self.coefs, "intercepts": self.intercepts, "predicted": predicted}

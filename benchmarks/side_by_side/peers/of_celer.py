@@ -2,7 +2,7 @@
 
 import numpy as np
 from celer import LogisticRegression, MultiTaskLasso, celer_path
-from linear import Solver, by_columns, signs
+from linear import ManyOutputs, Solver, by_columns, signs
 
 
 class Celer(Solver):
@@ -21,18 +21,7 @@ class Celer(Solver):
         return self.keep(celer_path(self.X, self.sign, pb="logreg", alphas=alphas, tol=tolerance)[1].T)
 
 
-class MultiTask(Solver):
-    formulation = "multi-task lasso"
-    is_logistic = False
-    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
-
-    def prepare(self):
-        self.X, self.Y = by_columns(self.task["X"]), np.asfortranarray(self.task["y"])
-
+class MultiTask(ManyOutputs):
     def fit(self, tolerance):
         model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance).fit(self.X, self.Y)
         self.coefs, self.intercepts = model.coef_, model.intercept_
-
-    def answer(self):
-        predicted = self.task["X_test"] @ self.coefs.T + self.intercepts
-        return {"coefs": self.coefs, "intercepts": self.intercepts, "predicted": predicted}

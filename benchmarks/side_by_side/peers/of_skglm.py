@@ -1,8 +1,8 @@
 """skglm: working sets and coordinate descent, compiled at the first fit."""
 
 import numpy as np
-from linear import Solver, by_columns, signs
-from skglm import GroupLasso, SparseLogisticRegression  # noqa: F401
+from linear import ManyOutputs, Solver, by_columns, signs
+from skglm import MultiTaskLasso, SparseLogisticRegression
 from skglm.datafits import LogisticGroup
 from skglm.penalties import WeightedGroupL2
 from skglm.solvers import GroupProxNewton
@@ -45,20 +45,7 @@ class GroupLogistic(Solver):
         self.keep(solver.solve(self.X, self.sign, datafit, penalty)[0])
 
 
-class MultiTask(Solver):
-    formulation = "multi-task lasso"
-    is_logistic = False
-    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
-
-    def prepare(self):
-        self.X, self.Y = by_columns(self.task["X"]), np.asfortranarray(self.task["y"])
-
+class MultiTask(ManyOutputs):
     def fit(self, tolerance):
-        from skglm import MultiTaskLasso
-
         model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance).fit(self.X, self.Y)
         self.coefs, self.intercepts = model.coef_, model.intercept_
-
-    def answer(self):
-        predicted = self.task["X_test"] @ self.coefs.T + self.intercepts
-        return {"coefs": self.coefs, "intercepts": self.intercepts, "predicted": predicted}

@@ -1,7 +1,7 @@
 """scikit-learn's solvers."""
 
 import numpy as np
-from linear import Solver, by_columns
+from linear import ManyOutputs, Solver
 from scipy import sparse
 from scipy.optimize import isotonic_regression
 from sklearn.calibration import CalibratedClassifierCV
@@ -142,25 +142,11 @@ class GradientBoosting(Model):
         self.model = HistGradientBoostingClassifier(random_state=0).fit(self.task["X"], self.task["y"])
 
 
-class MultiTask(Solver):
-    formulation = "multi-task lasso"
-    is_logistic = False
-    tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
-
-    def prepare(self):
-        self.X = by_columns(self.task["X"])
-
+class MultiTask(ManyOutputs):
     def fit(self, tolerance):
         model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance, max_iter=10_000)
-        model.fit(self.X, self.task["y"])
+        model.fit(self.X, self.Y)
         self.coefs, self.intercepts = model.coef_, model.intercept_
-
-    def answer(self):
-        return {
-            "coefs": self.coefs,
-            "intercepts": self.intercepts,
-            "predicted": self.task["X_test"] @ self.coefs.T + self.intercepts,
-        }
 
 
 class Isotonic(Solver):

@@ -1,7 +1,7 @@
 """singleindex itself."""
 
 import numpy as np
-from linear import Solver
+from linear import ManyOutputs, Solver
 from of_sklearn import Isotonic, Model
 
 from singleindex import (
@@ -77,19 +77,17 @@ class Groups(Hard):
         return SingleIndexClassifier(int(level), structure=GroupSparse(self.task["groups"]))
 
 
-class MultiTask(Solver):
+class MultiTask(ManyOutputs):
     formulation = "single index, rows"
-    is_logistic = False
+    tolerances = (None,)
 
     def fit(self, tolerance):
         self.model = SingleIndexRegressor(int(self.task["levels"][0]), structure=RowSparse())
         self.model.fit(self.task["X"], self.task["y"])
+        self.coefs, self.intercepts = self.model.coef_.T, None
 
-    def forget(self):
-        self.model = None
-
-    def answer(self):
-        return {"coefs": self.model.coef_.T, "predicted": self.model.predict(self.task["X_test"])}
+    def predict(self, X):
+        return self.model.predict(X)
 
 
 class LipschitzIsotonic(Isotonic):
