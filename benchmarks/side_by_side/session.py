@@ -33,10 +33,11 @@ class Session:
         """Return the answer to an order; a solver that takes too long is ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        line = json.dumps({"do": do, **order}).encode() + b"\n"
         try:
-            self.process.stdin.write(json.dumps({"do": do, **order}).encode() + b"\n")
+            self.process.stdin.write(line)
             self.process.stdin.flush()
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # it ended by itself, or was ended here
             raise Failed(f"the process ended with code {self.process.wait()}") from None
         ready, _, _ = select.select([self.process.stdout], [], [], limit_s)
         if not ready:
