@@ -143,7 +143,8 @@ class Stage:
             if values is not None:
                 found[number] = values
                 known = best.get(run.formulation, values)
-                best[run.formulation] = np.minimum(known, values)
+                # A solver that diverged says nothing of the optimum, nor must it hide what others found.
+                best[run.formulation] = np.fmin(known, values)
         for number in found:
             self._loosen(runs[number], best[runs[number].formulation])
 
@@ -152,7 +153,8 @@ class Stage:
             if self._ask(run, "fit", tolerance=tolerance) is None:
                 return
             values = self._objectives(run)
-            assert values is not None
+            if values is None:
+                return
             run.tolerance = tolerance
             run.quality["suboptimality"] = max(scores.suboptimality(values, reference), 0.0)
             if run.quality["suboptimality"] <= CLOSE_ENOUGH:
@@ -162,14 +164,19 @@ class Stage:
         answer = self._answer(run)
         if answer is None or run.levels is None:
             return None
-        return scores.objectives(run.formulation, answer, self.seen, run.levels)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return scores.objectives(run.formulation, answer, self.seen, run.levels)
 
     def _answer(self, run: Run) -> dict[str, Any] | None:
         path = self.folder / "answer.npz"
         if self._ask(run, "answer", self.problem.limit_s + _STARTING_S, path=str(path)) is None:
             return None
         with np.load(path) as stored:
-            return dict(stored)
+            answer = dict(stored)
+        if run.levels is not None and "score" in answer and answer["score"].shape[1] != len(run.levels):
+            run.error = f"answered {answer['score'].shape[1]} of {len(run.levels)} levels"
+            return None
+        return answer
 
     def _take_turns(self, runs: list[Run]) -> None:
         left = {}
@@ -189,11 +196,26 @@ class Stage:
     def _finish(self, task: str, runs: list[Run]) -> None:
         for run in runs:
             answer = self._answer(run)
-            if answer is not None:
-                run.chosen = scores.best_level(answer, self.hidden)
-                run.quality = scores.score(task, answer, self.seen, self.hidden) | run.quality
-            told = self._ask(run, "memory", tolerance=run.tolerance)
-            run.rise = None if told is None else told["rise"]
+            if answer is not None and self._score(task, run, answer):
+                run.rise = self._rise(run)
+
+    def _score(self, task: str, run: Run, answer: dict[str, Any]) -> bool:
+        """Note what the answer is worth, and return whether it can be told."""
+        if not all(np.isfinite(array).all() for array in answer.values()):
+            run.error, run.quality = "the answer is not finite", {}
+            return False
+        run.chosen = scores.best_level(answer, self.hidden)
+        run.quality = scores.score(task, answer, self.seen, self.hidden) | run.quality
+        return True
+
+    def _rise(self, run: Run) -> float | None:
+        """Return by how much memory rises; where that cannot be told, the times are good all the same."""
+        assert run.session is not None
+        try:
+            rise: float = run.session.ask("memory", self.problem.limit_s, tolerance=run.tolerance)["rise"]
+        except Failed:
+            return None
+        return rise
 
     # ------------------------------------------------------------ cold start
 
@@ -218,10 +240,10 @@ class Stage:
                         run, "fit", _STARTING_S, tolerance=1e-4 if entrant.levels == "penalty" else None
                     )
                     answer = self._answer(run)
-                if answer is None:
+                took = time.perf_counter() - began
+                if answer is None or not self._score("single fit", run, answer):
                     break
-                run.seconds.append(time.perf_counter() - began)
-                run.quality = scores.score("single fit", answer, self.seen, self.hidden)
+                run.seconds.append(took)
         self._store("cold start", runs)
 
     # ------------------------------------------------------------ results
