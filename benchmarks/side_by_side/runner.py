@@ -229,18 +229,18 @@ class Stage:
             if environment.python is None:
                 run.error = environment.error
                 continue
+            run.tolerance = 1e-4 if entrant.levels == "penalty" else None
             for _ in range(self.effort.cold):
                 began = time.perf_counter()
                 with Session(environment.python) as run.session:
-                    self._ask(
+                    told = self._ask(
                         run, "load", _STARTING_S, module=entrant.module, solver=entrant.solver,
                         folder=str(self.folder / "data"), levels=run.levels,
                     )  # fmt: skip
-                    self._ask(
-                        run, "fit", _STARTING_S, tolerance=1e-4 if entrant.levels == "penalty" else None
-                    )
+                    self._ask(run, "fit", _STARTING_S, tolerance=run.tolerance)
                     answer = self._answer(run)
                 took = time.perf_counter() - began
+                run.formulation = told["formulation"] if told is not None else run.formulation
                 if answer is None or not self._score("single fit", run, answer):
                     break
                 run.seconds.append(took)
