@@ -30,6 +30,9 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, help="where to write the results, in place of the stored file")
     options = parser.parse_args(argv)
+    names = [problem.name for problem in problems(options.quick)]
+    if options.only not in (None, "scaling") and not any(options.only in name for name in names):
+        parser.error(f"no problem has {options.only!r} in its name; there are: {'; '.join(names)}; scaling")
     results = measure(options.quick, options.only)
     path = options.out or (STORE.with_name("side_by_side_quick.json") if options.quick else STORE)
     if options.only and path.exists():
