@@ -230,9 +230,10 @@ def test_the_loosest_tolerance_that_is_close_enough_is_taken(rows_problem, take_
     assert row["quality"]["suboptimality"] == pytest.approx(left(close[0]), rel=1e-6)
 
 
-def test_solvers_of_one_formulation_share_the_optimum(rows_problem, take_part):
+@pytest.mark.parametrize("names", [("Far", "Near", "Alone"), ("Alone", "Near", "Far")])
+def test_solvers_of_one_formulation_share_the_optimum(rows_problem, take_part, names):
     problem, left = rows_problem
-    take_part(entrant("Far", "large n"), entrant("Near", "large n"), entrant("Alone", "large n"))
+    take_part(*(entrant(name, "large n") for name in names))
     found = by_solver(run_problem(problem, {"own": OWN}, BRIEF)[1])
     assert found["Far"]["settings"]["tol"] == 0.3
     assert found["Far"]["quality"]["suboptimality"] == pytest.approx(left(0.3), rel=1e-6)

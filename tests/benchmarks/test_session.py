@@ -57,6 +57,19 @@ FAKES = """
         def fit(self, tolerance):
             np.ones(25_000_000).sum()
 
+    class Reusing(Quiet):
+        kept = None
+        def fit(self, tolerance):
+            if self.kept is None:
+                self.kept = np.ones(25_000_000)
+
+    class LargeOnce(Quiet):
+        n_fits = 0
+        def fit(self, tolerance):
+            self.n_fits += 1
+            if self.n_fits == 1:
+                np.ones(25_000_000).sum()
+
     class Threads(Quiet):
         def answer(self):
             names = [name for name in os.environ if name.endswith("_NUM_THREADS")]
@@ -181,7 +194,7 @@ def test_every_solver_has_one_thread(load, monkeypatch, tmp_path):
 # ---------------------------------------------------------------- memory
 
 
-@pytest.mark.parametrize("solver", ["Large", "Passing"])
+@pytest.mark.parametrize("solver", ["Large", "Passing", "Reusing"])
 def test_the_rise_is_what_a_fit_needs_at_most(load, solver):
     session = load(solver)
     session.ask("fit", 30)  # what the fit before has kept must not hide what this one needs
@@ -189,7 +202,8 @@ def test_the_rise_is_what_a_fit_needs_at_most(load, solver):
         assert session.ask("memory", 30)["rise"] == pytest.approx(200e6, rel=0.1)
 
 
-def test_a_fit_that_needs_nothing_rises_little(load):
-    session = load("Quiet")
+@pytest.mark.parametrize("solver", ["Quiet", "LargeOnce"])
+def test_a_fit_that_needs_nothing_rises_little(load, solver):
+    session = load(solver)
     session.ask("fit", 30)
     assert abs(session.ask("memory", 30)["rise"]) < 5e6
