@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,41 +31,44 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, help="where to write the results, in place of the stored file")
     options = parser.parse_args(argv)
-    results = measure(options.quick, options.only)
+    names = [problem.name for problem in problems(options.quick)]
+    if options.only not in (None, "scaling") and not any(options.only in name for name in names):
+        parser.error(f"no problem has {options.only!r} in its name; there are: {'; '.join(names)}; scaling")
     path = options.out or (STORE.with_name("side_by_side_quick.json") if options.quick else STORE)
-    if options.only and path.exists():
-        results = merged(json.loads(path.read_text()), results)
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    known = json.loads(path.read_text()) if options.only and path.exists() else None
+    for results in measure(options.quick, options.only):  # stored as they come: a long run may be cut short
+        results = results if known is None else merged(known, results)
+        path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     print(f"written to {path.name}")
     if path == STORE:
         write_page(results)
 
 
-def measure(quick: bool, only: str | None = None) -> dict[str, Any]:
-    """Return the results of one run."""
+def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the results so far after each problem, and at the end those with the scaling curves."""
     environments = {}
     for group in GROUPS:
         tell(f"environment {group}")
         environments[group] = make_environment(group)
         if environments[group].error is not None:
             tell(f"  {environments[group].error}")
-    effort = Effort.quick() if quick else Effort()
-    listed: list[dict[str, Any]] = []
-    rows: list[dict[str, Any]] = []
-    chosen = [p for p in problems(quick) if only is None or only in p.name]
-    for number, problem in enumerate(chosen, 1):
-        tell(f"[{number}/{len(chosen)}] {problem.name}")
-        parts, found = run_problem(problem, environments, effort)
-        listed += parts
-        rows += found
-    scaling = measure_scaling(quick, tell) if only is None or only == "scaling" else []
-    return {
+    results: dict[str, Any] = {
         "date": str(datetime.date.today()), "quick": quick, "threads": 1, "machine": machine(),
         "environments": [
             {"group": e.group, "packages": e.packages, "error": e.error} for e in environments.values()
         ],
-        "problems": listed, "rows": rows, "scaling": scaling,
+        "problems": [], "rows": [], "scaling": [],
     }  # fmt: skip
+    effort = Effort.quick() if quick else Effort()
+    chosen = [p for p in problems(quick) if only is None or only in p.name]
+    for number, problem in enumerate(chosen, 1):
+        tell(f"[{number}/{len(chosen)}] {problem.name}")
+        parts, rows = run_problem(problem, environments, effort)
+        results["problems"] += parts
+        results["rows"] += rows
+        yield results
+    if only is None or only == "scaling":
+        yield results | {"scaling": measure_scaling(quick)}
 
 
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -53,7 +53,8 @@ def make_environment(group: str, folder: Path = FOLDER) -> Environment:
         return Environment(group, sys.executable, versions(sys.executable, ("singleindex", *OWN_PEERS)))
     home = folder / group.replace(" ", "-")
     python, stamp = home / "bin" / "python", home / "pins.json"
-    if not stamp.exists() or json.loads(stamp.read_text()) != list(pins):
+    # `exists` follows the link: an interpreter that was removed from the machine leaves the stamp behind.
+    if not python.exists() or not stamp.exists() or json.loads(stamp.read_text()) != list(pins):
         error = _install(home, python, pins)
         if error is not None:
             return Environment(group, None, error=error)
@@ -75,7 +76,8 @@ def _install(home: Path, python: Path, pins: tuple[str, ...]) -> str | None:
             check=True, capture_output=True, text=True, timeout=600,
         )  # fmt: skip
     except subprocess.CalledProcessError as failed:
-        lines = [line for line in failed.stderr.splitlines() if line.startswith("ERROR")]
+        # venv runs ensurepip without a stderr of its own.
+        lines = [line for line in (failed.stderr or "").splitlines() if line.startswith("ERROR")]
         return "did not install: " + (lines or ["pip failed"])[0].removeprefix("ERROR: ")
     except (OSError, subprocess.TimeoutExpired) as failed:
         return f"did not install: {failed}"

@@ -128,18 +128,10 @@ def problems(quick: bool) -> list[Problem]:
         )
     ]
     if quick:
-        return [
-            replace(p, limit_s=4.0)
-            for p in [
-                small[0],
-                dense,
-                *curves,
-                _groups(500, 2000),
-                _multi_task(200, 500),
-                _multi_task(200, 500),
-                _completion(300, 200, 6000),
-            ]
-        ]
+        smallest = [
+            small[0], *curves, _groups(500, 2000), _multi_task(200, 500), _completion(300, 200, 6000),
+        ]  # fmt: skip
+        return [replace(problem, limit_s=4.0) for problem in smallest]
     large = [
         Problem(
             "sparse 20000 × 200000",

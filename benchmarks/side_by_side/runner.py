@@ -170,7 +170,8 @@ class Stage:
             if values is not None:
                 found[number] = values
                 known = best.get(run.formulation, values)
-                best[run.formulation] = np.minimum(known, values)
+                # A solver that diverged says nothing of the optimum, nor must it hide what others found.
+                best[run.formulation] = np.fmin(known, values)
         for number in found:
             self._loosen(runs[number], best[runs[number].formulation])
 
@@ -179,7 +180,8 @@ class Stage:
             if self._ask(run, "fit", tolerance=tolerance) is None:
                 return
             values = self._objectives(run)
-            assert values is not None
+            if values is None:
+                return
             run.tolerance = tolerance
             run.quality["suboptimality"] = max(scores.suboptimality(values, reference), 0.0)
             if run.quality["suboptimality"] <= CLOSE_ENOUGH:
@@ -189,14 +191,19 @@ class Stage:
         answer = self._answer(run)
         if answer is None or run.levels is None:
             return None
-        return scores.objectives(run.formulation, answer, self.seen, run.levels)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return scores.objectives(run.formulation, answer, self.seen, run.levels)
 
     def _answer(self, run: Run) -> dict[str, Any] | None:
         path = self.folder / "answer.npz"
         if self._ask(run, "answer", self._patience(), path=str(path)) is None:
             return None
         with np.load(path) as stored:
-            return dict(stored)
+            answer = dict(stored)
+        if run.levels is not None and "score" in answer and answer["score"].shape[1] != len(run.levels):
+            run.error = f"answered {answer['score'].shape[1]} of {len(run.levels)} levels"
+            return None
+        return answer
 
     def _take_turns(self, runs: list[Run]) -> None:
         left = {}
@@ -216,11 +223,26 @@ class Stage:
     def _finish(self, task: str, runs: list[Run]) -> None:
         for run in runs:
             answer = self._answer(run)
-            if answer is not None:
-                run.chosen = scores.best_level(answer, self.hidden)
-                run.quality = scores.score(task, answer, self.seen, self.hidden) | run.quality
-            told = self._ask(run, "memory", tolerance=run.tolerance)
-            run.rise = None if told is None else told["rise"]
+            if answer is not None and self._score(task, run, answer):
+                run.rise = self._rise(run)
+
+    def _score(self, task: str, run: Run, answer: dict[str, Any]) -> bool:
+        """Note what the answer is worth, and return whether it can be told."""
+        if not all(np.isfinite(array).all() for array in answer.values()):
+            run.error, run.quality = "the answer is not finite", {}
+            return False
+        run.chosen = scores.best_level(answer, self.hidden)
+        run.quality = scores.score(task, answer, self.seen, self.hidden) | run.quality
+        return True
+
+    def _rise(self, run: Run) -> float | None:
+        """Return by how much memory rises; where that cannot be told, the times are good all the same."""
+        assert run.session is not None
+        try:
+            rise: float = run.session.ask("memory", self.problem.limit_s, tolerance=run.tolerance)["rise"]
+        except Failed:
+            return None
+        return rise
 
     # ------------------------------------------------------------ cold start
 
@@ -234,24 +256,21 @@ class Stage:
             if environment.python is None:
                 run.error = environment.error
                 continue
+            run.tolerance = 1e-4 if entrant.levels == "penalty" else None
             for _ in range(self.effort.cold):
                 began = time.perf_counter()
                 with Session(environment.python) as run.session:
-                    self._ask(
+                    told = self._ask(
                         run, "load", self.effort.starting_s, module=entrant.module, solver=entrant.solver,
                         folder=str(self.folder / "data"), levels=run.levels,
                     )  # fmt: skip
-                    self._ask(
-                        run,
-                        "fit",
-                        self.effort.starting_s,
-                        tolerance=1e-4 if entrant.levels == "penalty" else None,
-                    )
+                    self._ask(run, "fit", self.effort.starting_s, tolerance=run.tolerance)
                     answer = self._answer(run)
-                if answer is None:
+                took = time.perf_counter() - began
+                run.formulation = told["formulation"] if told is not None else run.formulation
+                if answer is None or not self._score("single fit", run, answer):
                     break
-                run.seconds.append(time.perf_counter() - began)
-                run.quality = scores.score("single fit", answer, self.seen, self.hidden)
+                run.seconds.append(took)
         self._store("cold start", runs)
 
     # ------------------------------------------------------------ results
@@ -318,7 +337,7 @@ def _linear_tasks(stage: Stage) -> None:
             chosen[run.entrant.name] = chosen["penalty"]
     chosen["abess"] = [50.0]
     stage.run("single fit", chosen | {"share": [0.3], "size": [50.0]} | chosen)
-    if stage.problem.name.startswith("sparse 2000"):
+    if stage.problem.name.startswith("sparse 2000 "):
         stage.run("search")
         stage.cold_start(chosen)
 
@@ -334,7 +353,7 @@ def _levels(stage: Stage) -> dict[str, list[float]]:
     if stage.problem.kind == "large n":
         # With so many rows hardly any penalty is best.
         return {"penalty": [0.01 * _largest_penalty(stage.seen)], "share": [0.01], "size": [50.0]}
-    sizes = [2.0, 5.0, 10.0, 20.0, 40.0]
+    sizes = [float(k) for k in (2, 5, 10, 20, 40) if k <= stage.seen["X"].shape[1] // 5]
     if stage.problem.kind == "group":
         largest = _largest_penalty(stage.seen, stage.seen["groups"])
         return {"penalty": (largest * SHARES[::2]).tolist(), "size": sizes}

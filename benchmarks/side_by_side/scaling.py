@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,17 +17,26 @@ from singleindex.datasets import make_single_index
 
 from ..lpav import families
 from ..timing import median_times
+from .session import one_thread
 
 # All fits have as many iterations: how many are needed is a matter of the data, not of their size.
 _N_ITER = 20
 
 
-def measure_scaling(quick: bool, tell: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return one curve for each kind of data and quantity."""
+def measure_scaling(quick: bool) -> list[dict[str, Any]]:
+    """Return one curve for each kind of data and quantity, measured in a process that has one thread."""
+    command = [sys.executable, "-m", __name__, *(["--quick"] if quick else [])]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=one_thread())
+    curves: list[dict[str, Any]] = json.loads(done.stdout)
+    return curves
+
+
+def measure_here(quick: bool) -> list[dict[str, Any]]:
+    """Return the curves, measured in this process."""
     least = 1 if quick else 2
     curves = []
     for task, against, sizes, make in cases(quick):
-        tell(f"scaling: {task} against {against}")
+        print(f"scaling: {task} against {against}", file=sys.stderr, flush=True)
         seconds = []
         for size in sizes:
             fit = make(size)
@@ -86,3 +98,7 @@ def dense_fit(n, d):
 def curve_fit(n):
     x, y = families(n)["noisy binary"]
     return lambda: lipschitz_isotonic_regression(x, y)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure_here("--quick" in sys.argv)))

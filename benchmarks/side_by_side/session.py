@@ -14,6 +14,11 @@ _WORKER = Path(__file__).with_name("peers") / "worker.py"
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
+def one_thread() -> dict[str, str]:
+    """Return the variables of a process that has one thread."""
+    return os.environ | {f"{name}_NUM_THREADS": "1" for name in _THREADS}
+
+
 class Failed(Exception):
     """A solver that could not do what it was asked to; the message says why."""
 
@@ -22,7 +27,7 @@ class Session:
     """A process with one solver in it, in the solver's own environment."""
 
     def __init__(self, python: str) -> None:
-        environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in _THREADS}
+        environment = one_thread()
         environment.pop("PYTHONPATH", None)
         self.process = subprocess.Popen(
             [python, str(_WORKER)],
@@ -33,10 +38,11 @@ class Session:
         """Return the answer to an order; a solver that takes too long is ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        line = json.dumps({"do": do, **order}).encode() + b"\n"
         try:
-            self.process.stdin.write(json.dumps({"do": do, **order}).encode() + b"\n")
+            self.process.stdin.write(line)
             self.process.stdin.flush()
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # it ended by itself, or was ended here
             raise Failed(f"the process ended with code {self.process.wait()}") from None
         ready, _, _ = select.select([self.process.stdout], [], [], limit_s)
         if not ready:

@@ -1,8 +1,12 @@
 """A made-up result file: every kind of row, two problems, three peers. None of its figures was measured."""
 
 import copy
+import shutil
+import textwrap
 
 import pytest
+
+from benchmarks.side_by_side import session
 
 
 def row(problem, solver, seconds, quality, package=None, error=None, peak_bytes=6e6):
@@ -82,3 +86,22 @@ def find():
         return next(r for r in results["rows"] if (r["problem"], r["solver"]) == (problem, solver))
 
     return found
+
+
+# ---------------------------------------------------------------- solvers' processes
+
+
+@pytest.fixture
+def peers(tmp_path, monkeypatch):
+    """Return a function that writes made-up solvers into `fakes.py`, where processes find them."""
+    folder = tmp_path / "peers"
+    folder.mkdir()
+    for name in ("worker.py", "linear.py"):
+        shutil.copy(session._WORKER.with_name(name), folder)
+    monkeypatch.setattr(session, "_WORKER", folder / "worker.py")
+
+    def write(text):
+        (folder / "fakes.py").write_text(textwrap.dedent(text))
+        return folder
+
+    return write

@@ -42,6 +42,40 @@ class Solver:
         }  # fmt: skip
 
 
+class Model(Solver):
+    """A whole estimator, which has no levels."""
+
+    def forget(self):
+        self.model = None
+
+    def score(self, X):
+        if hasattr(self.model, "decision_function"):
+            return self.model.decision_function(X)[:, None]
+        return self.probability(X)
+
+    def probability(self, X):
+        return self.model.predict_proba(X)[:, 1:]
+
+    def coefficients(self):
+        return getattr(self.model, "coef_", None)
+
+    def answer(self):
+        return {
+            "coefs": self.coefficients(), "score": self.score(self.task["X_test"]),
+            "probability": self.probability(self.task["X_test"]),
+        }  # fmt: skip
+
+
+class Curve(Solver):
+    """Fitted values over one variable."""
+
+    def forget(self):
+        self.fitted = None
+
+    def answer(self):
+        return {"fitted": self.fitted}
+
+
 class ManyOutputs(Solver):
     """A model of several numbers; its coefficients have a row for each."""
 

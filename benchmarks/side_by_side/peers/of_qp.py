@@ -1,11 +1,11 @@
 """Lipschitz isotonic regression by general solvers of quadratic programmes."""
 
 import numpy as np
-from of_sklearn import Isotonic
+from linear import Curve
 from scipy import sparse
 
 
-class _ByQp(Isotonic):
+class _ByQp(Curve):
     formulation = "Lipschitz isotonic"
 
     def fit(self, tolerance):

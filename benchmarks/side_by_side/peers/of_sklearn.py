@@ -1,14 +1,9 @@
-"""scikit-learn's solvers."""
+"""scikit-learn's solvers. What only one of them needs is imported there: a cold start pays for imports."""
 
 import numpy as np
-from linear import ManyOutputs, Solver
+from linear import Curve, ManyOutputs, Model, Solver
 from scipy import sparse
-from scipy.optimize import isotonic_regression
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, MultiTaskLasso, SGDClassifier
-from sklearn.svm import LinearSVC
 
 
 class Liblinear(Solver):
@@ -48,6 +43,8 @@ class LinearSvc(Solver):
     tolerances = (1e-2,)
 
     def fit(self, tolerance):
+        from sklearn.svm import LinearSVC
+
         n = len(self.task["y"])
         # The slope of its loss at zero is 2 where that of the logistic one is 1/2.
         fits = [
@@ -72,30 +69,6 @@ class Sgd(Solver):
         self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
 
 
-class Model(Solver):
-    """A whole estimator, which has no levels."""
-
-    def forget(self):
-        self.model = None
-
-    def score(self, X):
-        if hasattr(self.model, "decision_function"):
-            return self.model.decision_function(X)[:, None]
-        return self.probability(X)
-
-    def probability(self, X):
-        return self.model.predict_proba(X)[:, 1:]
-
-    def coefficients(self):
-        return getattr(self.model, "coef_", None)
-
-    def answer(self):
-        return {
-            "coefs": self.coefficients(), "score": self.score(self.task["X_test"]),
-            "probability": self.probability(self.task["X_test"]),
-        }  # fmt: skip
-
-
 class LogisticCv(Model):
     formulation = "L1-logistic, five folds"
 
@@ -114,6 +87,8 @@ class CalibratedL1(Model):
     formulation = "L1-logistic, five folds, then isotonic on held-out rows"
 
     def fit(self, tolerance):
+        from sklearn.calibration import CalibratedClassifierCV
+
         X, y = self.task["X"], self.task["y"]
         search = LogisticRegressionCV(
             Cs=10,
@@ -139,6 +114,8 @@ class GradientBoosting(Model):
             raise ValueError("takes no sparse data")
 
     def fit(self, tolerance):
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
         self.model = HistGradientBoostingClassifier(random_state=0).fit(self.task["X"], self.task["y"])
 
 
@@ -149,23 +126,21 @@ class MultiTask(ManyOutputs):
         self.coefs, self.intercepts = model.coef_, model.intercept_
 
 
-class Isotonic(Solver):
+class Isotonic(Curve):
     formulation = "isotonic"
 
     def fit(self, tolerance):
+        from sklearn.isotonic import IsotonicRegression
+
         self.fitted = IsotonicRegression().fit_transform(self.task["x"], self.task["y"])
 
-    def forget(self):
-        self.fitted = None
 
-    def answer(self):
-        return {"fitted": self.fitted}
-
-
-class ScipyIsotonic(Isotonic):
+class ScipyIsotonic(Curve):
     formulation = "isotonic"
 
     def fit(self, tolerance):
+        from scipy.optimize import isotonic_regression
+
         order = np.argsort(self.task["x"])
         self.fitted = np.empty(len(order))
         self.fitted[order] = isotonic_regression(self.task["y"][order]).x

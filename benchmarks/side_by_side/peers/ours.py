@@ -1,8 +1,7 @@
 """singleindex itself."""
 
 import numpy as np
-from linear import ManyOutputs, Solver
-from of_sklearn import Isotonic, Model
+from linear import Curve, ManyOutputs, Model, Solver
 
 from singleindex import (
     SingleIndexClassifier,
@@ -90,7 +89,7 @@ class MultiTask(ManyOutputs):
         return self.model.predict(X)
 
 
-class LipschitzIsotonic(Isotonic):
+class LipschitzIsotonic(Curve):
     formulation = "Lipschitz isotonic"
 
     def fit(self, tolerance):
