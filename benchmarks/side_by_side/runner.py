@@ -96,7 +96,7 @@ class Stage:
             with ExitStack() as stack:
                 self._start(batch, stack)
                 if choose:
-                    self._choose(task, batch)
+                    self._choose(batch)
                 self._calibrate(batch)
                 self._take_turns(batch)
                 self._finish(task, batch)
@@ -138,20 +138,22 @@ class Stage:
             run.error = str(failed)
             return None
 
-    def _choose(self, task: str, runs: list[Run]) -> None:
+    def _choose(self, runs: list[Run]) -> None:
         """Give each solver the level at which it does best on the validation rows."""
         for run in runs:
-            losses = []
-            for level in run.levels or []:
-                self._ask(run, "use", levels=[level])
-                answer = None
-                if self._ask(run, "fit", self._patience(), tolerance=run.tolerance) is not None:
-                    answer = self._answer(run)
+            if run.levels is None or len(run.levels) == 1:
+                continue
+            losses = {}
+            for level in run.levels:
+                run.levels = [level]
+                self._ask(run, "use", levels=run.levels)
+                self._ask(run, "fit", self._patience(), tolerance=run.tolerance)
+                answer = self._answer(run)
                 if answer is None:
                     break
-                losses.append(scores.validation_loss(answer, self.hidden))
-            if run.levels is not None and run.error is None:
-                run.levels = [run.levels[int(np.argmin(losses))]]
+                losses[level] = scores.validation_loss(answer, self.hidden)
+            if run.error is None:
+                run.levels = [min(losses, key=lambda level: losses[level])]
                 self._ask(run, "use", levels=run.levels)
 
     def _patience(self) -> float:
@@ -353,15 +355,19 @@ def _levels(stage: Stage) -> dict[str, list[float]]:
     if stage.problem.kind == "large n":
         # With so many rows hardly any penalty is best.
         return {"penalty": [0.01 * _largest_penalty(stage.seen)], "share": [0.01], "size": [50.0]}
-    sizes = [float(k) for k in (2, 5, 10, 20, 40) if k <= stage.seen["X"].shape[1] // 5]
     if stage.problem.kind == "group":
         largest = _largest_penalty(stage.seen, stage.seen["groups"])
-        return {"penalty": (largest * SHARES[::2]).tolist(), "size": sizes}
+        return {"penalty": (largest * SHARES[::2]).tolist(), "size": _sizes(stage)}
     if stage.problem.kind == "multi-task":
         Y, X = stage.seen["y"], stage.seen["X"]
         largest = float(np.linalg.norm(X.T @ (Y - Y.mean(axis=0)), axis=1).max()) / len(Y)
-        return {"penalty": (largest * SHARES[::2]).tolist(), "size": sizes}
+        return {"penalty": (largest * SHARES[::2]).tolist(), "size": _sizes(stage)}
     return {}
+
+
+def _sizes(stage: Stage) -> list[float]:
+    """Return numbers of groups or rows, of which there is one for each five columns at least."""
+    return [float(k) for k in (2, 5, 10, 20, 40) if k <= stage.seen["X"].shape[1] // 5]
 
 
 def _largest_penalty(seen: dict[str, Any], groups: np.ndarray | None = None) -> float:
