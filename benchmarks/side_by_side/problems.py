@@ -40,7 +40,7 @@ class Problem:
     text: str
     kind: str
     make: Callable[[], tuple[dict[str, Any], dict[str, Any]]]
-    limit_s: float = 60.0
+    limit_s: float = 20.0
 
 
 def classification(n, d, *, held_out=2000, **options):
@@ -120,7 +120,7 @@ def problems(quick: bool) -> list[Problem]:
             f"Lipschitz isotonic regression, {family} data in random order.",
             "isotonic",
             lambda family=family, n=n: isotonic(family, n),
-            30.0,
+            10.0,
         )
         for n in sizes
         for family in (
@@ -138,14 +138,14 @@ def problems(quick: bool) -> list[Problem]:
             "Counts, 115 a row, 50 features that matter, clipped response.",
             "linear",
             words(20_000, 200_000, "clipped"),
-            180.0,
+            60.0,
         ),
         Problem(
             "dense 1000000 × 100",
             "Normal features, 20 that matter, clipped response.",
             "large n",
             lambda: classification(10**6, 100, n_atoms=20, link="clipped", held_out=50_000),
-            180.0,
+            60.0,
         ),
     ]
     return [

@@ -64,7 +64,7 @@ ENTRANTS = (
     Entrant("glmnet", "python-glmnet", "numpy 2", "of_glmnet", "Glmnet", "penalty", (*_LINEAR, "cold start")),
     Entrant("cyanure", "cyanure", "numpy 2", "of_cyanure", "Cyanure", "penalty", (*_LINEAR, "cold start")),
     Entrant("adelie", "adelie", "numpy 1", "of_adelie", "Adelie", "penalty", (*_LINEAR, "cold start")),
-    Entrant("abess", "abess", "numpy 2", "of_abess", "Abess", "size", ("single fit", "cold start")),
+    Entrant("abess", "abess", "numpy 2", "of_abess", "Abess", "size", ("single fit",)),
     _sklearn("scikit-learn HistGradientBoosting", "GradientBoosting", None, "single fit", "large n"),
     _ours("singleindex CV", "Search", None, "search"),
     _sklearn("scikit-learn LogisticRegressionCV", "LogisticCv", None, "search"),

@@ -45,7 +45,9 @@ class Effort:
         return cls(seconds=0.5, least=3, most=5, cold=1, with_slow_ones=False, starting_s=20.0)
 
     def turns(self, seconds: float) -> int:
-        return int(np.clip(self.seconds / max(seconds, 1e-6), self.least if seconds < 10 else 1, self.most))
+        """Return how often a fit of so many seconds is repeated; a slow one has less noise."""
+        least = self.least if seconds < 1 else min(self.least, 3) if seconds < 5 else 1
+        return int(np.clip(self.seconds / max(seconds, 1e-6), least, self.most))
 
 
 @dataclass
@@ -208,16 +210,15 @@ class Stage:
         return answer
 
     def _take_turns(self, runs: list[Run]) -> None:
-        left = {}
-        for number, run in enumerate(runs):
-            first = self._ask(run, "fit", tolerance=run.tolerance)
-            if first is not None:
-                left[number] = self.effort.turns(first["seconds"])
+        left = dict.fromkeys(range(len(runs)), 1)
         while left:
             for number in list(left):
-                done = self._ask(runs[number], "fit", tolerance=runs[number].tolerance)
+                run = runs[number]
+                done = self._ask(run, "fit", tolerance=run.tolerance)
                 if done is not None:
-                    runs[number].seconds.append(done["seconds"])
+                    run.seconds.append(done["seconds"])
+                    if len(run.seconds) == 1:
+                        left[number] = self.effort.turns(done["seconds"])
                 left[number] -= 1
                 if done is None or left[number] <= 0:
                     del left[number]

@@ -365,7 +365,9 @@ def test_at_the_largest_penalty_w_just_becomes_zero(grouped):
 
 def test_quick_fits_are_repeated_and_slow_ones_are_not():
     effort = Effort(seconds=3.0, least=5, most=15)
-    assert [effort.turns(s) for s in (0.0, 0.001, 0.3, 1.0, 9.9, 10.0, 100.0)] == [15, 15, 10, 5, 5, 1, 1]
+    assert [effort.turns(s) for s in (0.0, 0.001, 0.3, 0.99, 1.0, 4.9, 5.0, 100.0)] == [
+        15, 15, 10, 5, 3, 3, 1, 1,
+    ]  # fmt: skip
     assert Effort.quick().turns(1.0) == 3
 
 

@@ -13,7 +13,7 @@ from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
 _SPARSE_BELOW = {"C": 1 / 8, "F": 1 / 2}
 # Rows are read in blocks of about this many numbers where a temporary as large as X must be avoided.
-_BLOCK = 1 << 22
+_BLOCK = 1 << 17
 
 
 class DenseDesign:

@@ -10,7 +10,7 @@ import numpy as np
 from ..solvers.path import Level, hard_levels
 from .checks import check_n_atoms, check_penalty
 from .regressor import SingleIndexRegressor
-from .search import Cell, in_units_of_y, last_coefs, trace_cell
+from .search import Cell, last_coefs, trace_cell
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,17 @@ def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, m
     levels = _levels_of(model, X.shape[1], n_atoms, penalty)
     cell = Cell(model.column_scale, model.alpha, tuple(levels))
     traced, design = trace_cell(model, model._prepare(X, weight), targets.Y, weight, cell, last_only=True)
-    kept = in_units_of_y([steps[-1:] for steps in traced], targets.unit)
     return SingleIndexPath(
         n_atoms=None if penalty is not None else np.array([level.n_atoms for level in levels]),
         penalty=None if penalty is None else np.array([level.penalty for level in levels]),
-        coefs=last_coefs(kept, design),
-        links=[[one.link for one in steps[-1]] for steps in kept],
+        coefs=last_coefs(traced, design, targets.unit),
+        links=[
+            [
+                one.link if u == 1 else one.link.rescale(u)
+                for one, u in zip(steps[-1], targets.unit, strict=True)
+            ]
+            for steps in traced
+        ],
         mse=[np.array([[one.mse for one in step] for step in steps]) * targets.unit**2 for steps in traced],
         atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in traced],
     )

@@ -58,7 +58,7 @@ def trace_cell(model, prepared, Y, weight, cell, last_only=False):
         def keep(level, iterate, k=k):
             seen = levels[level][k]
             if last_only and seen:
-                seen[-1] = [replace(one, coef=None, index=None, link=None) for one in seen[-1]]
+                seen[-1] = [replace(one, coef=None, index=None, link=None, fitted=None) for one in seen[-1]]
             seen.append(iterate.by_output())
 
         list(solve_path(design, y, cell.levels, on_iteration=keep, sample_weight=weight, **settings))
@@ -80,11 +80,15 @@ def in_units_of_y(levels, unit):
     ]
 
 
-def last_coefs(levels, design):
+def last_coefs(levels, design, unit=None):
     """Return the coefficients kept at each level: (n_levels, d), or (n_levels, d, n_outputs)."""
-    last = [steps[-1] for steps in levels]
-    coefs = np.array([np.column_stack([design.in_units_of_X(one.coef) for one in step]) for step in last])
-    return coefs[:, :, 0] if coefs.shape[2] == 1 else coefs
+    factors = np.ones(len(levels[0][-1])) if unit is None else unit
+    kept = [
+        [np.multiply(design.in_units_of_X(one.coef), u) for one, u in zip(steps[-1], factors, strict=True)]
+        for steps in levels
+    ]
+    coefs = np.array(kept).transpose(0, 2, 1)
+    return coefs[:, :, 0] if len(factors) == 1 else coefs
 
 
 class PlainUnits:

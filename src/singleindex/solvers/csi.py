@@ -29,7 +29,7 @@ def solve_csi(
     max_iter: int = 50,
     tol: float = 1e-3,
     sample_weight: FloatArray | None = None,
-    start: FloatArray | None = None,
+    start: FloatArray | SolverResult | None = None,
     step_size: float | None = None,
     on_iteration: Callable[[Iterate], bool | None] | None = None,
 ) -> SolverResult:
@@ -77,8 +77,9 @@ def solve_csi(
         than this share; with a penalty and a learned link also when the objective changes by less than the
         square of it.
     sample_weight : array of shape (n,), default=None
-    start : array, default=None
-        A first w in place of the default one, as for warm starts.
+    start : array or SolverResult, default=None
+        A first w in place of the default one, as for warm starts. A result of the same data brings its index
+        and its link with it.
     step_size : float, default=None
         A fixed step size in place of the adaptive one.
     on_iteration : callable, default=None
@@ -87,17 +88,26 @@ def solve_csi(
     loop = _Loop(design, y, structure, link_fitter, n_atoms, alpha, sample_weight)
     if penalty > 0:
         loop.penalty = penalty * (loop.largest_penalty() if largest_penalty is None else largest_penalty)
-    w, index = loop.start() if start is None else (start, design.matvec(start))
+    known: tuple[Any, FloatArray] | None = None
+    if isinstance(start, SolverResult):
+        w, index = start.coef, start.index
+        known = None if start.fitted is None else (start.link, start.fitted)
+    elif start is None:
+        w, index = loop.start()
+    else:
+        w, index = start, design.matvec(start)
+    vars(loop).pop("correlation", None)  # as long as w, and of no more use
     step = loop.step_size(w, index) if step_size is None else step_size
     change = np.inf
     best: Iterate | None = None
     history: list[list[float]] = []
     status = Status.MAX_ITER
     for t in range(max_iter):
-        link, fitted = link_fitter.fit(index, y, sample_weight)
+        link, fitted = known or link_fitter.fit(index, y, sample_weight)
+        known = None
         objective, mse = loop.objective(w, fitted - y)
         count = loop.structure.count_atoms(w)
-        iterate = Iterate(t, w, index, link, objective, mse, count, step, change)
+        iterate = Iterate(t, w, index, link, objective, mse, count, step, change, None, fitted)
         history.append([getattr(iterate, name) for name in RECORDED])
         if best is None or objective < best.objective or not link_fitter.is_learned:
             best = iterate
@@ -119,7 +129,7 @@ def solve_csi(
     assert best is not None
     return SolverResult(
         best.coef, best.index, best.link, len(history), best.n_iter, status,
-        dict(zip(RECORDED, np.array(history, dtype=np.float64).T.copy(), strict=True)),
+        dict(zip(RECORDED, np.array(history, dtype=np.float64).T.copy(), strict=True)), None, best.fitted,
     )  # fmt: skip
 
 

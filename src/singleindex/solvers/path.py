@@ -41,7 +41,7 @@ def solve_path(
     other settings are those of :func:`solve_csi`.
     """
     structure = for_one_fit(structure)
-    start: FloatArray | None = None
+    start: FloatArray | SolverResult | None = None
     largest = None
     if any(level.penalty > 0 for level in levels):
         largest = largest_penalty(design, y, structure, link_fitter, sample_weight)
@@ -54,7 +54,15 @@ def solve_path(
         )  # fmt: skip
         yield result
         if number + 1 < len(levels) and result.coef.any():
-            start = structure.project(result.coef, levels[number + 1].n_atoms)
+            start = _start_of(result, structure, levels[number + 1])
+
+
+def _start_of(result: SolverResult, structure: Any, level: Level) -> FloatArray | SolverResult:
+    """Return what a level starts from: the result before it as it is, where the level allows for it."""
+    if level.n_atoms is None:
+        return result
+    start: FloatArray = structure.project(result.coef, level.n_atoms)
+    return start
 
 
 def iterations_at(number: int, max_iter: int) -> int:

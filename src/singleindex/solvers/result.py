@@ -39,6 +39,7 @@ class Iterate:
     step_size: float
     change: float
     points: Points | None = None
+    fitted: FloatArray | None = None
 
     def by_output(self) -> list[Iterate]:
         """Return one record per output."""
@@ -51,7 +52,7 @@ class SolverResult:
 
     `n_iter` counts the iterations run, `best_iter` is the number of the iterate returned.
     `history` holds one array per quantity, one entry per iteration. `points` is what the link was fitted to,
-    where that is not the index of all rows.
+    where that is not the index of all rows; `fitted` are its values at the index, where they are known.
     """
 
     coef: FloatArray
@@ -62,6 +63,7 @@ class SolverResult:
     status: Status
     history: dict[str, FloatArray]
     points: Points | None = None
+    fitted: FloatArray | None = None
 
     def by_output(self) -> list[SolverResult]:
         """Return one record per output."""
