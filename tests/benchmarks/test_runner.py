@@ -296,7 +296,7 @@ def path_problem(peers):
     levels = runner._largest_penalty(seen) * runner.SHARES
     np.save(folder / "truth.npy", hidden["coef"])
     np.save(folder / "fourth.npy", levels[3])
-    return Problem("sparse 2000 made up", "Few.", "linear", lambda: (seen, hidden), 30.0), levels
+    return Problem("rows", "Few.", "linear", lambda: (seen, hidden), 30.0, True), levels
 
 
 def test_a_single_fit_has_the_level_that_the_path_found_best(path_problem, take_part):

@@ -421,6 +421,19 @@ def test_rows_of_weight_zero_do_not_count(build):
     assert variance[0] == 0
 
 
+@every_design
+def test_a_first_row_far_out_does_not_spoil_the_variance(build):
+    rng = np.random.default_rng(4)
+    source = rng.normal(size=(50, 4))
+    source[0, :3] = [1e3, -1e4, 1e5]
+    weight = rng.random(50)
+    weight[0] = 1e-12
+    weight /= weight.sum()
+    design, X = build(source)
+    _, variance = design.column_moments(weight)
+    np.testing.assert_allclose(variance, weight @ (X - weight @ X) ** 2, rtol=1e-6)
+
+
 def test_moments_of_more_rows_than_a_block(monkeypatch):
     monkeypatch.setattr("singleindex.design.dense._BLOCK", 64)
     rng = np.random.default_rng(3)

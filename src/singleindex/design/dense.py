@@ -14,6 +14,8 @@ from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows
 _SPARSE_BELOW = {"C": 1 / 8, "F": 1 / 2}
 # Rows are read in blocks of about this many numbers where a temporary as large as X must be avoided.
 _BLOCK = 1 << 17
+# Squared distances, in variances, from which the mean is too far away to measure a variance from.
+_FAR = 100.0
 
 
 class DenseDesign:
@@ -45,21 +47,28 @@ class DenseDesign:
         return (self.X.T @ r.astype(self.X.dtype, copy=False)).astype(np.float64, copy=False)
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        n, d = self.shape
-        rows = max(1, _BLOCK // max(d, 1))
-        blocks = [slice(start, start + rows) for start in range(0, n, rows)]
+        # Measured from the first row, so that a constant column has its value as mean, exactly.
         first = self.X[int(np.argmax(weight > 0))].astype(np.float64)
-        mean, variance, constant = np.zeros(d), np.zeros(d), np.ones(d, dtype=bool)
-        for block in blocks:
-            # Measured from the first row, so that a constant column has its value as mean, exactly.
-            mean += weight[block] @ (self.X[block] - first)
-        mean += first
-        for block in blocks:
-            gap = self.X[block] - mean
-            constant &= (self.X[block] == first)[weight[block] > 0].all(axis=0)
-            variance += weight[block] @ np.square(gap, out=gap)
-        variance[constant] = 0
-        return mean, variance
+        shift, square = self._moments_about(first, weight)
+        variance = square - shift**2
+        # Where the first row lies far out, the difference has lost too many digits: once more, about the mean.
+        far = np.flatnonzero(shift**2 > _FAR * variance)
+        far = far[square[far] > 0]
+        if len(far):
+            variance[far] = DenseDesign(self.X[:, far])._moments_about(first[far] + shift[far], weight)[1]
+        return first + shift, np.where(square > 0, variance, 0.0)
+
+    def _moments_about(self, point: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the weighted means of the distances from a point, and of their squares, by columns."""
+        n, d = self.shape
+        mean, square = np.zeros(d), np.zeros(d)
+        rows = max(1, _BLOCK // max(d, 1))
+        for start in range(0, n, rows):
+            block = slice(start, start + rows)
+            gap = self.X[block] - point
+            mean += weight[block] @ gap
+            square += weight[block] @ np.square(gap, out=gap)
+        return mean, square
 
     def visit_rows(
         self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
