@@ -34,6 +34,8 @@ class Problem:
         The family of solvers it is for.
     limit_s : float
         Longest fit that is waited for.
+    with_start : bool
+        Whether a search for settings and a cold start are set on it too.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Problem:
     kind: str
     make: Callable[[], tuple[dict[str, Any], dict[str, Any]]]
     limit_s: float = 20.0
+    with_start: bool = False
 
 
 def classification(n, d, *, held_out=2000, **options):
@@ -104,6 +107,7 @@ def problems(quick: bool) -> list[Problem]:
             f"Counts, 115 a row, 50 features that matter, {link} response.",
             "linear",
             words(2000, 20_000, link),
+            with_start=link == "logistic",
         )
         for link in ("logistic", "clipped")
     ]
@@ -138,14 +142,14 @@ def problems(quick: bool) -> list[Problem]:
             "Counts, 115 a row, 50 features that matter, clipped response.",
             "linear",
             words(20_000, 200_000, "clipped"),
-            60.0,
+            30.0,
         ),
         Problem(
             "dense 1000000 × 100",
             "Normal features, 20 that matter, clipped response.",
             "large n",
             lambda: classification(10**6, 100, n_atoms=20, link="clipped", held_out=50_000),
-            60.0,
+            30.0,
         ),
     ]
     return [

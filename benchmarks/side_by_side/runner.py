@@ -38,7 +38,7 @@ class Effort:
     most: int = 15
     cold: int = 3
     with_slow_ones: bool = True
-    starting_s: float = 120.0  # for what comes before the first fit, and for compiling in it
+    starting_s: float = 30.0  # for what comes before the first fit, and for compiling in it
 
     @classmethod
     def quick(cls) -> Effort:
@@ -340,7 +340,7 @@ def _linear_tasks(stage: Stage) -> None:
             chosen[run.entrant.name] = chosen["penalty"]
     chosen["abess"] = [50.0]
     stage.run("single fit", chosen | {"share": [0.3], "size": [50.0]} | chosen)
-    if stage.problem.name.startswith("sparse 2000 "):
+    if stage.problem.with_start:
         stage.run("search")
         stage.cold_start(chosen)
 

@@ -23,7 +23,7 @@ class Liblinear(Solver):
 
 class Saga(Solver):
     formulation = "L1-logistic"
-    tolerances = (1e-2, 1e-3, 1e-4)
+    tolerances = (1e-2, 1e-3)
 
     def fit(self, tolerance):
         n, coefs, intercepts = len(self.task["y"]), [], []

@@ -51,7 +51,7 @@ class DenseDesign:
         first = self.X[int(np.argmax(weight > 0))].astype(np.float64)
         shift, square = self._moments_about(first, weight)
         variance = square - shift**2
-        # Where the first row lies far out, the difference has lost too many digits: once more, about the mean.
+        # Where the first row lies far out the difference has lost digits: once more, about the mean.
         far = np.flatnonzero(shift**2 > _FAR * variance)
         far = far[square[far] > 0]
         if len(far):
