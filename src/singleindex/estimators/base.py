@@ -116,15 +116,13 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         solver = solver_for(self, X.shape[0], ties_outputs(self, structure, Y.shape[1]))
         if isinstance(solver, OnePass):
             return solve_rows_in_one_pass(self, X, Y, weight, solver, told)
-        design, variance = self._prepare(X, weight)
-        return self._solve_design(design, variance, Y, weight, X, told)
+        return self._solve_design(self._prepare(X, weight), Y, weight, X, told)
 
-    def _solve_design(self, design, variance, Y, weight, X, told):
-        """Solve in two passes over a design; X is what callbacks are told of."""
-        settings = self._check_settings(design.shape[1])
-        design, settings["structure"] = self._scaled(
-            (design, variance), settings["structure"], self.column_scale
-        )
+    def _solve_design(self, prepared, Y, weight, X, told):
+        """Solve in two passes over a prepared design; X is what callbacks are told of."""
+        settings = self._check_settings(prepared[0].shape[1])
+        design, settings["structure"] = self._scaled(prepared, settings["structure"], self.column_scale)
+        del prepared  # the variances are as long as w, and of no more use
         joint, settings = self._joint_settings(settings, Y.shape[1])
         solve = self._solve_jointly if joint else self._solve_each
         progress = None

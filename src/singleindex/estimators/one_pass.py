@@ -189,9 +189,8 @@ def _solve_in_two_passes(estimator, source, targets, unit, solver):
     Y, weight = np.column_stack([values for values, _ in rows]), rows[0][1]
     if not is_classifier(estimator):
         unit = estimator._units_of_outputs(Y, weight)
-    results, design = estimator._solve_design(
-        inner, survey.variance, Y / unit, weight, source, _Told(None, unit)
-    )
+    prepared = (inner, survey.variance)
+    results, design = estimator._solve_design(prepared, Y / unit, weight, source, _Told(None, unit))
     tied = len(results) > 1 and estimator.shared_link
     if estimator._link_fitter().is_learned and not tied:
         results = estimator._with_final_links(results, Y / unit, weight, None)

@@ -47,8 +47,8 @@ class Sparse:
         if self.positive:
             return np.maximum(w - amount, 0)
         # What is within the amount of zero becomes zero, anything else moves by it.
-        shrunk: FloatArray = w - np.clip(w, -amount, amount)
-        return shrunk
+        within = np.clip(w, -amount, amount)
+        return np.subtract(w, within, out=within)
 
     def norm(self, w: FloatArray) -> float:
         return float(np.abs(w).sum())
