@@ -113,7 +113,7 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
     def _solve(self, X, Y, weight, told=None):
         """Return one solver result per output, and the design; callbacks are told of these targets."""
         structure = self._check_settings(X.shape[1])["structure"]
-        solver = solver_for(self, X.shape[0], ties_outputs(self, structure, Y.shape[1]))
+        solver = solver_for(self, X, ties_outputs(self, structure, Y.shape[1]))
         if isinstance(solver, OnePass):
             return solve_rows_in_one_pass(self, X, Y, weight, solver, told)
         return self._solve_design(self._prepare(X, weight), Y, weight, X, told)

@@ -72,7 +72,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
         :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
         for the link; or :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default
-        one pass for files, Dask and data in memory of 50 000 rows or more, two passes for others.
+        one pass for files, Dask and data in memory of 50 000 rows or more (10 000 for dense data of at least
+        20 rows for each column), two passes for others.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.

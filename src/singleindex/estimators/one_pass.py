@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 
 from ..design import BlockDesign, ChunkedData, as_row_design
@@ -17,8 +18,9 @@ from ..solvers.checkpoint import fingerprint
 from .progress import Progress, RowsBar
 
 # Rows in memory from which one pass, with bins for the link, is the faster: measured in
-# benchmarks/bigdata.py.
-LONG = 50_000
+# benchmarks/bigdata.py. Dense rows that are short are read so fast that the link decides.
+LONG, LONG_DENSE = 50_000, 10_000
+_SHORT_ROW = 1 / 20  # of the number of rows
 # What may change between two fits that share a checkpoint.
 _FREE = ("max_iter", "tol", "verbose", "solver")
 
@@ -33,7 +35,7 @@ def is_stochastic(estimator):
     return isinstance(check_solver(getattr(estimator, "solver", "auto")), Stochastic)
 
 
-def solver_for(estimator, n_rows, joint):
+def solver_for(estimator, X, joint):
     """Return the settings of the solver that the estimator asks for, or that suits data in memory."""
     solver = check_solver(estimator.solver)
     if joint and isinstance(solver, (OnePass, Stochastic)):
@@ -43,8 +45,14 @@ def solver_for(estimator, n_rows, joint):
             "them together; use solver='two-pass'."
         )
     if solver is None:
-        return OnePass() if n_rows >= LONG and not joint else TwoPass()
+        return OnePass() if not joint and _is_long(X) else TwoPass()
     return solver
+
+
+def _is_long(X):
+    """Tell whether one pass over data in memory is the faster."""
+    n, d = X.shape
+    return n >= LONG or (n >= LONG_DENSE and d <= _SHORT_ROW * n and not sparse.issparse(X))
 
 
 def ties_outputs(estimator, structure, n_outputs):
@@ -161,7 +169,7 @@ def fit_blocks(estimator, X, y, sample_weight):
             return estimator._fit_stream(source, targets, unit, solver)
         structure = estimator._check_settings(source.n_features)["structure"]
         if ties_outputs(estimator, structure, len(targets)):
-            solver_for(estimator, 0, joint=True)
+            solver_for(estimator, None, joint=True)
             solver = TwoPass()
         solve = _solve_in_two_passes if isinstance(solver, TwoPass) else _solve_blocks
         results, design, unit = solve(estimator, source, targets, unit, solver)
