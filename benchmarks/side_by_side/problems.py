@@ -107,6 +107,7 @@ def problems(quick: bool) -> list[Problem]:
             f"Counts, 115 a row, 50 features that matter, {link} response.",
             "linear",
             words(2000, 20_000, link),
+            40.0,
             with_start=link == "logistic",
         )
         for link in ("logistic", "clipped")

@@ -65,7 +65,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     tol : float, default=1e-2
         The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
         changes by less than this share. With a `penalty` it also ends when the objective changes by less
-        than the share `tol`².
+        than the share `tol` squared.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
     solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"

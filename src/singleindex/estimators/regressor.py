@@ -54,7 +54,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     tol : float, default=1e-2
         The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
         changes by less than this share. With a `penalty` it also ends when the objective changes by less
-        than the share `tol`².
+        than the share `tol` squared.
     solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
         How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
         :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
