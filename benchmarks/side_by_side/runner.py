@@ -87,12 +87,7 @@ class Stage:
         `levels` are by kind or by solver. With `choose` each solver first finds, by the validation rows, the
         one of them that it is timed at.
         """
-        runs = []
-        for entrant in entrants_for(task, self.effort.with_slow_ones):
-            own = None if entrant.levels is None else (levels or {}).get(entrant.name)
-            if own is None and entrant.levels is not None:
-                own = (levels or {}).get(entrant.levels)
-            runs.append(Run(entrant, own))
+        runs = self._runs(task, levels or {})
         together = self.data_bytes < _TOGETHER
         for batch in [runs] if together else [[run] for run in runs]:
             with ExitStack() as stack:
@@ -104,6 +99,13 @@ class Stage:
                 self._finish(task, batch)
         self._store(task, runs)
         return runs
+
+    def _runs(self, task: str, levels: dict[str, list[float]]) -> list[Run]:
+        """Return who takes part, each with its own levels, or else with those of its kind."""
+        return [
+            Run(e, None if e.levels is None else levels.get(e.name, levels.get(e.levels)))
+            for e in entrants_for(task, self.effort.with_slow_ones)
+        ]
 
     def _tell(self, name: str, run: Run) -> None:
         """Say what came out while a long run goes on."""
@@ -122,13 +124,18 @@ class Stage:
                 run.error = environment.error
                 continue
             run.session = stack.enter_context(Session(environment.python))
-            told = self._ask(
-                run, "load", self.effort.starting_s, module=run.entrant.module, solver=run.entrant.solver,
-                folder=str(self.folder / "data"), levels=run.levels,
-            )  # fmt: skip
-            if told is not None:
-                run.formulation, run.tolerances = told["formulation"], told["tolerances"]
+            if self._load(run):
                 run.tolerance = run.tolerances[-1]
+
+    def _load(self, run: Run) -> bool:
+        """Let a session read solver and data, and return whether it could."""
+        told = self._ask(
+            run, "load", self.effort.starting_s, module=run.entrant.module, solver=run.entrant.solver,
+            folder=str(self.folder / "data"), levels=run.levels,
+        )  # fmt: skip
+        if told is not None:
+            run.formulation, run.tolerances = told["formulation"], told["tolerances"]
+        return told is not None
 
     def _ask(self, run: Run, do: str, limit_s: float | None = None, **order: Any) -> dict[str, Any] | None:
         """Ask a solver; where it fails, note why and return None."""
@@ -251,26 +258,20 @@ class Stage:
 
     def cold_start(self, levels: dict[str, list[float]]) -> None:
         """Time from the start of a process to its first prediction, with the data read from disk."""
-        runs = []
-        for entrant in entrants_for("cold start", self.effort.with_slow_ones):
-            run = Run(entrant, levels.get(entrant.name) or levels.get(entrant.levels or ""))
-            runs.append(run)
-            environment = self.environments[entrant.group]
+        runs = self._runs("cold start", levels)
+        for run in runs:
+            environment = self.environments[run.entrant.group]
             if environment.python is None:
                 run.error = environment.error
                 continue
-            run.tolerance = 1e-4 if entrant.levels == "penalty" else None
+            run.tolerance = 1e-4 if run.entrant.levels == "penalty" else None
             for _ in range(self.effort.cold):
                 began = time.perf_counter()
                 with Session(environment.python) as run.session:
-                    told = self._ask(
-                        run, "load", self.effort.starting_s, module=entrant.module, solver=entrant.solver,
-                        folder=str(self.folder / "data"), levels=run.levels,
-                    )  # fmt: skip
+                    self._load(run)
                     self._ask(run, "fit", self.effort.starting_s, tolerance=run.tolerance)
                     answer = self._answer(run)
                 took = time.perf_counter() - began
-                run.formulation = told["formulation"] if told is not None else run.formulation
                 if answer is None or not self._score("single fit", run, answer):
                     break
                 run.seconds.append(took)
@@ -338,8 +339,8 @@ def _linear_tasks(stage: Stage) -> None:
     for run in path:
         if run.formulation.startswith("L1-logistic") and "penalty" in chosen:
             chosen[run.entrant.name] = chosen["penalty"]
-    chosen["abess"] = [50.0]
-    stage.run("single fit", chosen | {"share": [0.3], "size": [50.0]} | chosen)
+    # For those that have no path, or whose path failed.
+    stage.run("single fit", {"share": [0.3], "size": [50.0]} | chosen)
     if stage.problem.with_start:
         stage.run("search")
         stage.cold_start(chosen)

@@ -6,19 +6,24 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, MultiTaskLasso, SGDClassifier
 
 
-class Liblinear(Solver):
-    formulation = "L1-logistic, penalised intercept"
-    tolerances = (1e-1, 1e-2, 1e-3, 1e-4)
+class EachLevel(Solver):
+    """A fit of its own for every level."""
 
     def fit(self, tolerance):
-        n = len(self.task["y"])
         fits = [
-            LogisticRegression(C=1 / (n * level), l1_ratio=1, solver="liblinear", tol=tolerance).fit(
-                self.task["X"], self.task["y"]
-            )
+            self.estimator(level, tolerance).fit(self.task["X"], self.task["y"])
             for level in self.task["levels"]
         ]
         self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
+
+
+class Liblinear(EachLevel):
+    formulation = "L1-logistic, penalised intercept"
+    tolerances = (1e-1, 1e-2, 1e-3, 1e-4)
+
+    def estimator(self, level, tolerance):
+        n = len(self.task["y"])
+        return LogisticRegression(C=1 / (n * level), l1_ratio=1, solver="liblinear", tol=tolerance)
 
 
 class Saga(Solver):
@@ -37,67 +42,47 @@ class Saga(Solver):
         self.keep(coefs, intercepts)
 
 
-class LinearSvc(Solver):
+class LinearSvc(EachLevel):
     formulation = "L1, squared hinge"
     is_logistic = False
     tolerances = (1e-2,)
 
-    def fit(self, tolerance):
+    def estimator(self, level, tolerance):
         from sklearn.svm import LinearSVC
 
-        n = len(self.task["y"])
         # The slope of its loss at zero is 2 where that of the logistic one is 1/2.
-        fits = [
-            LinearSVC(penalty="l1", dual=False, C=1 / (4 * n * level), tol=tolerance).fit(
-                self.task["X"], self.task["y"]
-            )
-            for level in self.task["levels"]
-        ]
-        self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
+        return LinearSVC(penalty="l1", dual=False, C=1 / (4 * len(self.task["y"]) * level), tol=tolerance)
 
 
-class Sgd(Solver):
+class Sgd(EachLevel):
     formulation = "L1-logistic by stochastic gradients"
 
-    def fit(self, tolerance):
-        fits = [
-            SGDClassifier(loss="log_loss", penalty="l1", alpha=level, random_state=0).fit(
-                self.task["X"], self.task["y"]
-            )
-            for level in self.task["levels"]
-        ]
-        self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
+    def estimator(self, level, tolerance):
+        return SGDClassifier(loss="log_loss", penalty="l1", alpha=level, random_state=0)
 
 
 class LogisticCv(Model):
     formulation = "L1-logistic, five folds"
 
-    def fit(self, tolerance):
-        self.model = LogisticRegressionCV(
-            Cs=10,
-            l1_ratios=[1],
-            solver="liblinear",
-            cv=5,
-            scoring="neg_brier_score",
+    def search(self):
+        """Return the fit at the best of ten penalties."""
+        return LogisticRegressionCV(
+            Cs=10, l1_ratios=[1], solver="liblinear", cv=5, scoring="neg_brier_score",
             use_legacy_attributes=False,
-        ).fit(self.task["X"], self.task["y"])
+        ).fit(self.task["X"], self.task["y"])  # fmt: skip
+
+    def fit(self, tolerance):
+        self.model = self.search()
 
 
-class CalibratedL1(Model):
+class CalibratedL1(LogisticCv):
     formulation = "L1-logistic, five folds, then isotonic on held-out rows"
 
     def fit(self, tolerance):
         from sklearn.calibration import CalibratedClassifierCV
 
         X, y = self.task["X"], self.task["y"]
-        search = LogisticRegressionCV(
-            Cs=10,
-            l1_ratios=[1],
-            solver="liblinear",
-            cv=5,
-            scoring="neg_brier_score",
-            use_legacy_attributes=False,
-        ).fit(X, y)
+        search = self.search()
         inner = LogisticRegression(C=float(np.ravel(search.C_)[0]), l1_ratio=1, solver="liblinear")
         self.model = CalibratedClassifierCV(inner, method="isotonic", cv=5).fit(X, y)
         self.coef = np.mean([c.estimator.coef_ for c in self.model.calibrated_classifiers_], axis=0)

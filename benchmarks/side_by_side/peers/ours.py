@@ -27,7 +27,7 @@ class Hard(Solver):
         return single_index_path(X, y, n_atoms=[int(k) for k in levels])
 
     def forget(self):
-        self.models, self.coefs, self.links = None, None, None
+        self.coefs, self.links = None, None
 
     def fit(self, tolerance):
         levels = self.task["levels"]

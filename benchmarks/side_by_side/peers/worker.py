@@ -19,11 +19,10 @@ from scipy import sparse
 
 
 class Worker:
-    def load(self, module, solver, folder, levels=None, settings=None):
+    def load(self, module, solver, folder, levels=None):
         """Import the solver, then read the data."""
-        self.make = getattr(importlib.import_module(module), solver)
-        task = {"levels": levels, **(settings or {}), **read_arrays(folder)}
-        self.solver = self.make(task)
+        make = getattr(importlib.import_module(module), solver)
+        self.solver = make({"levels": levels, **read_arrays(folder)})
         return {"formulation": getattr(self.solver, "formulation", ""), "tolerances": self.solver.tolerances}
 
     def use(self, levels):
