@@ -1,4 +1,7 @@
 # Two commands: `make demo` and `make test`. Both need python3, make and a C compiler, nothing else.
+#
+# The package is built in the environment itself, so that kernels are compiled again only where they changed; what it
+# needs is installed afterwards, by asking for the extras of the package that is there, in pip's ordinary isolated way.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,6 +9,8 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.pyx' -o -name '*.pxd') meso
 BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BUILD := $(PIP) install --no-build-isolation --no-deps -Cbuild-dir=build
+EXTRAS = $(PIP) install 'singleindex[$(1)]'
 
 .PHONY: demo images test lint docs dev bench bench-quick paper clean
 
@@ -27,13 +32,13 @@ lint: $(VENV)/.installed-test
 
 # The site is in docs/_build/html; every lesson and example is run, and a warning is an error.
 docs: $(VENV)/.installed
-	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[docs]'
+	$(call EXTRAS,docs)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 # Side by side with every peer, each in an environment of its own, then our own studies.
 bench: $(VENV)/.installed-test
-	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[bench]'
+	$(call EXTRAS,bench)
 	$(BIN)/python -m benchmarks.side_by_side
 	$(BIN)/python -m benchmarks
 
@@ -43,12 +48,13 @@ bench-quick: $(VENV)/.installed-test
 
 # The paper's tables and figure, under an hour on two cores; `make paper ARGS=--quick` takes five minutes.
 paper: $(VENV)/.installed
-	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[experiments]'
+	$(call EXTRAS,experiments)
 	$(BIN)/python -m experiments $(ARGS)
 
 # An editable install: Python files are read from src/, kernels are rebuilt on import.
 dev: $(VENV)/.tools
-	$(PIP) install --no-build-isolation --editable '.[dev]'
+	$(PIP) install --no-build-isolation --no-deps --editable .
+	$(call EXTRAS,dev)
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
@@ -57,11 +63,12 @@ $(VENV)/.tools:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(SOURCES)
-	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[plot]'
+	$(BUILD) .
+	$(call EXTRAS,plot)
 	touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(PIP) install --no-build-isolation -Cbuild-dir=build '.[dev]'
+	$(call EXTRAS,dev)
 	touch $@
 
 clean:
