@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from singleindex.design import (
+    Chain,
     DenseDesign,
     Design,
-    ExpandedDesign,
-    MappedDesign,
-    ScaledDesign,
+    Scaling,
     SparseDesign,
+    View,
     as_design,
     column_scale,
 )
+from singleindex.structures.groups import Repeated
 
 
 def read_only(X):
@@ -79,7 +80,7 @@ def scaled(make):
     def build(X):
         scale = np.where(np.arange(X.shape[1]) % 4 == 3, 0.0, 0.5 + np.arange(X.shape[1]))
         design, stored = make(X)
-        return ScaledDesign(design, scale), stored * scale
+        return View(design, Scaling(scale)), stored * scale
 
     return build
 
@@ -88,9 +89,9 @@ def expanded(make):
     """Some columns several times, as overlapping groups need them."""
 
     def build(X):
-        design, stored = scaled(make)(X)
+        view, stored = scaled(make)(X)
         columns = np.r_[np.arange(X.shape[1]), 0, 0, X.shape[1] - 1]
-        return ExpandedDesign(design, columns), stored[:, columns]
+        return View(view.design, Chain(view.linear_map, Repeated(columns))), stored[:, columns]
 
     return build
 
@@ -98,18 +99,24 @@ def expanded(make):
 class Turn:
     """A symmetric map: all but the first change places, and are doubled."""
 
-    def from_coordinates(self, z):
+    def width(self, n_features):
+        return n_features
+
+    def to_features(self, z):
         return np.concatenate([z[:1], 2.0 * z[:0:-1]])
+
+    def pull_back(self, gradient):
+        return self.to_features(gradient)
 
 
 def mapped(make):
     """Coordinates of w that are not its entries."""
 
     def build(X):
-        design, stored = scaled(make)(X)
-        coordinates = Turn()
-        matrix = np.column_stack([coordinates.from_coordinates(e) for e in np.eye(X.shape[1])])
-        return MappedDesign(design, coordinates), stored @ matrix
+        view, stored = scaled(make)(X)
+        turn = Turn()
+        matrix = np.column_stack([turn.to_features(e) for e in np.eye(X.shape[1])])
+        return View(view.design, Chain(view.linear_map, turn)), stored @ matrix
 
     return build
 
@@ -318,7 +325,7 @@ POISONED = {
     "memory map": lambda X: DenseDesign(memory_mapped(X)),
     "csc": lambda X: SparseDesign(with_explicit_zeros(X)),
     "csr": lambda X: SparseDesign(sparse.csr_array(with_explicit_zeros(X))),
-    "scaled": lambda X: ScaledDesign(DenseDesign(X), np.full(X.shape[1], 2.0)),
+    "scaled": lambda X: View(DenseDesign(X), Scaling(np.full(X.shape[1], 2.0))),
 }
 
 
@@ -332,7 +339,7 @@ def test_other_columns_are_not_read(make, count):
     w = np.zeros(40)
     w[used] = 1.5
     design = make(X)
-    factor = 2.0 if isinstance(design, ScaledDesign) else 1.0
+    factor = 2.0 if isinstance(design, View) else 1.0
     expected = factor * X[:, used] @ w[used]
     np.testing.assert_allclose(design.matvec(w), expected, atol=1e-6)
     assert np.isnan(design.matvec(np.ones(40))).all()
@@ -450,9 +457,9 @@ def test_moments_of_more_rows_than_a_block(monkeypatch):
 
 
 def test_scaled_design_reports_in_the_units_of_x():
-    design = ScaledDesign(DenseDesign(np.eye(3)), np.array([2.0, 0.0, 0.5]))
-    assert design.in_units_of_X(np.ones(3)).tolist() == [2, 0, 0.5]
-    assert design.in_units_of_X(np.ones((3, 2))).tolist() == [[2, 2], [0, 0], [0.5, 0.5]]
+    design = View(DenseDesign(np.eye(3)), Scaling(np.array([2.0, 0.0, 0.5])))
+    assert design.to_features(np.ones(3)).tolist() == [2, 0, 0.5]
+    assert design.to_features(np.ones((3, 2))).tolist() == [[2, 2], [0, 0], [0.5, 0.5]]
 
 
 def test_column_scale_powers():

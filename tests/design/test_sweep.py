@@ -8,17 +8,18 @@ from scipy import sparse
 from singleindex.design._sweep import count_threads
 
 from singleindex.design import (
+    Chain,
     CsrDesign,
     DenseDesign,
-    ExpandedDesign,
-    MappedDesign,
-    ScaledDesign,
+    Scaling,
     SparseDesign,
+    View,
     Visit,
 )
 from singleindex.design.survey import survey_rows
 from singleindex.design.sweep import cut_rows, lookup_grid
 from singleindex.link import MonotoneCurve, ShiftedLink
+from singleindex.structures.groups import Repeated
 
 
 def long_indices(X):
@@ -33,21 +34,22 @@ def read_only(X):
     return X
 
 
-def expanded(X):
-    scaled = ScaledDesign(DenseDesign(X), np.linspace(0.5, 2, X.shape[1]))
-    return ExpandedDesign(scaled, np.r_[np.arange(X.shape[1]), 0, 0])
+def through(coordinates):
+    """Return what makes a view of scaled columns through further coordinates."""
+    return lambda X: View(DenseDesign(X), Chain(Scaling(np.linspace(0.5, 2, X.shape[1])), coordinates(X)))
 
 
 class Turn:
     """A symmetric map from coordinates to w."""
 
-    @staticmethod
-    def from_coordinates(z):
+    def width(self, n_features):
+        return n_features
+
+    def to_features(self, z):
         return 2.0 * z[::-1]
 
-
-def mapped(X):
-    return MappedDesign(ScaledDesign(DenseDesign(X), np.linspace(0.5, 2, X.shape[1])), Turn())
+    def pull_back(self, gradient):
+        return self.to_features(gradient)
 
 
 DESIGNS = {
@@ -62,9 +64,9 @@ DESIGNS = {
     "CSR, support kept": lambda X: CsrDesign(sparse.csr_array(X), keeps_support=True),
     "CSR of CSC": lambda X: CsrDesign(sparse.csc_array(X)),
     "CSC": lambda X: SparseDesign(sparse.csc_array(X)),
-    "scaled": lambda X: ScaledDesign(CsrDesign(sparse.csr_array(X)), np.linspace(0, 2, X.shape[1])),
-    "expanded": expanded,
-    "mapped": mapped,
+    "scaled": lambda X: View(CsrDesign(sparse.csr_array(X)), Scaling(np.linspace(0, 2, X.shape[1]))),
+    "repeated": through(lambda X: Repeated(np.r_[np.arange(X.shape[1]), 0, 0])),
+    "mapped": through(lambda X: Turn()),
 }
 
 

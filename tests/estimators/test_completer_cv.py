@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from singleindex import SingleIndexCompleter, SingleIndexCompleterCV, load, save
 from singleindex.datasets import load_epinions_cut, make_completion
-from singleindex.estimators.held_out_link import HeldOut, fit_held_out_link, link_folds
+from singleindex.fitting.held_out_link import HeldOut, fit_held_out_link, link_folds
 from singleindex.link import Lpav
 
 SMALL = {

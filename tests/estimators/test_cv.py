@@ -22,9 +22,8 @@ from singleindex import (
     single_index_path,
 )
 from singleindex.datasets import make_single_index
-from singleindex.estimators.cross_fit import IndexNotIdentifiedWarning, warn_if_not_identified
-from singleindex.estimators.cv import near_best, not_told_apart, over_folds
-from singleindex.estimators.search import Candidate
+from singleindex.fitting.cross_fit import IndexNotIdentifiedWarning, warn_if_not_identified
+from singleindex.fitting.search import Candidate, HeldOut, near_best, not_told_apart, over_folds
 from singleindex.link import MonotoneCurve
 from singleindex.solvers.path import hard_levels
 from singleindex.structures import Dictionary, GroupSparse, LowRank, RowSparse
@@ -169,24 +168,26 @@ def test_the_average_is_over_all_folds_and_near_candidates():
         def __init__(self, positions, values):
             self.positions, self.values = np.array(positions), np.array(values, dtype=float)
 
-        add_to = Candidate.add_to
+        add_to = HeldOut.add_to
 
     share, mean = over_folds([[One([0], [2.0]), One([0, 2], [1.0, -3.0])]], (3, 1))
     np.testing.assert_array_equal(share, [1.0, 0.0, 0.5])
     np.testing.assert_array_equal(mean[:, 0], [1.5, 0.0, -1.5])
-    rows = [
-        {"mean_test_score": score, "scores": np.array([score - 1, score + 1])}
-        for score in (1.0, 3.0, 2.5, np.nan)
-    ]
-    assert near_best(rows, 0.0).tolist() == [1]
-    assert near_best(rows, 0.6).tolist() == [1, 2]  # the standard error of the best is 1
-    assert near_best(rows, 2.0).tolist() == [0, 1, 2]
+    a, b, c, d = (candidate([score - 1, score + 1]) for score in (1.0, 3.0, 2.5, np.nan))
+    assert near_best([a, b, c, d], 0.0) == [b]
+    assert near_best([a, b, c, d], 0.6) == [b, c]  # the standard error of the best is 1
+    assert near_best([a, b, c, d], 2.0) == [a, b, c]
+
+
+def candidate(scores):
+    return Candidate(0, 0, 0, {}, (), np.asarray(scores))
 
 
 def test_candidates_are_told_apart_by_what_the_folds_have_in_common():
     fold = np.array([0.0, 5.0, -5.0, 1.0])  # easy and hard folds, alike for all candidates
     scores = [fold, fold - 0.1, fold - [0.3, -0.1, 0.0, 0.1], np.full(4, np.nan)]
-    assert not_told_apart([{"scores": np.asarray(s)} for s in scores]).tolist() == [0, 2]
+    candidates = [candidate(s) for s in scores]
+    assert not_told_apart(candidates) == [candidates[0], candidates[2]]
 
 
 def test_sample_weights_count(data):

@@ -43,7 +43,7 @@ ISOTONIC = [
 
 
 # Some checks have y that no feature predicts.
-@pytest.mark.filterwarnings("ignore::singleindex.estimators.cross_fit.IndexNotIdentifiedWarning")
+@pytest.mark.filterwarnings("ignore::singleindex.fitting.cross_fit.IndexNotIdentifiedWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -29,7 +29,7 @@ from singleindex.estimators import (
 )
 from singleindex.estimators import persistence as persistence_module
 from singleindex.estimators.persistence import MANIFEST, ModelFileError, load, save
-from singleindex.structures import GraphLowRank, GroupSparse, LowRank, Sparse
+from singleindex.structures import GraphLowRank, GroupSparse, LowRank, Sparse, Structure
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
@@ -300,7 +300,7 @@ def test_where_no_file_can_be(tmp_path):
 # ---------------------------------------------------------------- what cannot be saved
 
 
-class OwnStructure:
+class OwnStructure(Structure):
     def project(self, w, n_atoms):
         return w
 

@@ -8,9 +8,9 @@ import pytest
 from singleindex.datasets import make_completion
 from singleindex.design import EntriesDesign
 from singleindex.link import FixedLink, Lpav
-from singleindex.solvers import Status
+from singleindex.solvers import Status, drive
 from singleindex.solvers.alternate import Ridge, solve_side
-from singleindex.solvers.completion import CompletionProblem, settle, solve_completion
+from singleindex.solvers.completion import Completion, CompletionProblem, settle
 from singleindex.structures.graph import GraphSmoother, as_graph
 
 TIGHT = {"max_iter": 3000, "tol": 1e-9}
@@ -33,9 +33,9 @@ def violation(problem, result, ridge, weight_of_norm):
     in the effects is zero, no atom is aligned with the residuals by more than the weight of the norm, and
     the low-rank part is aligned with them by just that.
     """
-    residual = problem.y - result.link(result.index)
+    residual = problem.y - result.best.link(result.best.index)
     gradient = problem.gradient(residual)
-    parts, (rows, cols) = result.parts, problem.smoothers
+    parts, (rows, cols) = result.best.parts, problem.smoothers
     scale = np.abs(gradient.data).max()
     gaps = [
         np.abs(
@@ -55,8 +55,10 @@ def violation(problem, result, ridge, weight_of_norm):
 
 def solve(problem, ridge=None, fitter=None, **settings):
     ridge = Ridge((2.0, 1.0)) if ridge is None else ridge
-    settings = {"n_atoms": 20, "penalty": 0.4} | TIGHT | settings
-    return solve_completion(problem, FixedLink("identity") if fitter is None else fitter, ridge, **settings)
+    settings = {"n_atoms": 20, "penalty": 0.4, "on_iteration": None} | TIGHT | settings
+    how = {name: settings.pop(name) for name in ("max_iter", "tol", "on_iteration")}
+    fitter = FixedLink("identity") if fitter is None else fitter
+    return drive(Completion(problem, fitter, ridge, **settings), **how)
 
 
 def weight_of_norm(problem, ridge, penalty):
@@ -107,8 +109,8 @@ def test_least_squares_reaches_the_global_optimum(strength, penalty):
     weight = weight_of_norm(problem, ridge, penalty)
     assert violation(problem, result, ridge, weight) < 1e-3
     # The certificate fails on another answer.
-    wrong = replace(result, parts=replace(result.parts, row_factors=1.05 * result.parts.row_factors))
-    wrong = replace(wrong, index=problem.index(wrong.parts))
+    parts = replace(result.best.parts, row_factors=1.05 * result.best.parts.row_factors)
+    wrong = replace(result, best=replace(result.best, parts=parts, index=problem.index(parts)))
     assert violation(problem, wrong, ridge, weight) > 1e-2
     assert violation(problem, result, ridge, 1.2 * weight) > 1e-2
 
@@ -123,10 +125,10 @@ def test_effects_alone_are_a_ridge_regression():
     penalty = np.zeros((n + m, n + m))
     penalty[:n, :n] = 2.0 * problem.smoothers[0].apply(np.eye(n))
     penalty[n:, n:] = problem.smoothers[1].apply(np.eye(m))
-    centred = problem.y - result.link.offset
+    centred = problem.y - result.best.link.offset
     expected = np.linalg.solve(X.T @ X + penalty, X.T @ centred)
-    np.testing.assert_allclose(result.parts.row_effects, expected[:n], atol=1e-5)
-    np.testing.assert_allclose(result.parts.col_effects, expected[n:], atol=1e-5)
+    np.testing.assert_allclose(result.best.parts.row_effects, expected[:n], atol=1e-5)
+    np.testing.assert_allclose(result.best.parts.col_effects, expected[n:], atol=1e-5)
 
 
 def test_least_squares_descends():
@@ -137,7 +139,7 @@ def test_least_squares_descends():
 
 def test_at_the_whole_penalty_there_are_no_factors():
     problem, _ = make_problem()
-    assert solve(problem, penalty=1.0).parts.row_factors.shape[1] == 0
+    assert solve(problem, penalty=1.0).best.parts.row_factors.shape[1] == 0
     assert solve(problem, penalty=0.97).history["n_atoms"][-1] >= 1
 
 
@@ -156,7 +158,9 @@ def test_weights_are_repetitions():
     repeated = CompletionProblem(design, data.y[again], *problem.smoothers)
     for fitter in (FixedLink("identity"), Lpav(1.0)):
         a, b = (solve(p, fitter=fitter, max_iter=5) for p in (weighted, repeated))
-        np.testing.assert_allclose(a.parts.left @ a.parts.right.T, b.parts.left @ b.parts.right.T, atol=1e-6)
+        np.testing.assert_allclose(
+            a.best.parts.left @ a.best.parts.right.T, b.best.parts.left @ b.best.parts.right.T, atol=1e-6
+        )
         assert a.history["mse"] == pytest.approx(b.history["mse"], abs=1e-6)
 
 
@@ -165,7 +169,7 @@ def test_other_units_of_y_are_other_units_of_the_index():
     scaled = CompletionProblem(problem.design, 1000 * problem.y, *problem.smoothers)
     for fitter in (FixedLink("identity"), Lpav(1.0)):
         a, b = (solve(p, fitter=fitter, max_iter=10) for p in (problem, scaled))
-        np.testing.assert_allclose(1000 * a.index, b.index, rtol=1e-6, atol=1e-3)
+        np.testing.assert_allclose(1000 * a.best.index, b.best.index, rtol=1e-6, atol=1e-3)
 
 
 # ---------------------------------------------------------------- a learned link
@@ -177,16 +181,16 @@ def test_the_known_link_of_the_data_descends_and_fits():
     tanh = CompletionProblem(problem.design, y, *problem.smoothers)
     result = solve(tanh, fitter=FixedLink("tanh"), penalty=0.02, max_iter=100)
     assert result.history["mse"][-1] < result.history["mse"][0]
-    assert result.best_iter == result.n_iter - 1
+    assert result.best.n_iter == result.n_iter - 1
 
 
 def test_a_learned_link_fits_better_than_least_squares():
     problem, _ = make_problem(link="ramp", signal=3.0, noise_level=0.05)
     linear = solve(problem, n_atoms=2, penalty=0.1)
     learned = solve(problem, fitter=Lpav(1.0), n_atoms=2, penalty=0.1, max_iter=50, tol=1e-4)
-    np.testing.assert_allclose(learned.start_index, linear.index, atol=0.02)
-    assert learned.history["mse"][learned.best_iter] < 0.9 * linear.history["mse"][-1]
-    assert learned.history["objective"][learned.best_iter] == learned.history["objective"].min()
+    np.testing.assert_allclose(learned.best.start_index, linear.best.index, atol=0.02)
+    assert learned.history["mse"][learned.best.n_iter] < 0.9 * linear.history["mse"][-1]
+    assert learned.history["objective"][learned.best.n_iter] == learned.history["objective"].min()
 
 
 def test_the_callback_sees_every_iterate_and_may_stop():
@@ -195,7 +199,7 @@ def test_the_callback_sees_every_iterate_and_may_stop():
     result = solve(problem, fitter=Lpav(1.0), max_iter=4, tol=0.0, on_iteration=seen.append)
     assert [step.n_iter for step in seen] == [0, 1, 2, 3]
     assert result.status is Status.MAX_ITER
-    np.testing.assert_array_equal(seen[0].index, result.start_index)
+    np.testing.assert_array_equal(seen[0].index, result.best.start_index)
     stopped = solve(
         problem, fitter=Lpav(1.0), max_iter=4, tol=0.0, on_iteration=lambda step: step.n_iter == 1
     )

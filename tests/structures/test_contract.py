@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from singleindex.structures import GraphLowRank, GroupSparse, LowRank, RowSparse, Sparse, Structure
-from singleindex.structures.base import SoftStructure
 
 
 @dataclass
@@ -256,7 +255,7 @@ def test_scale_does_not_matter(case, data):
 
 # ---------------------------------------------------------------- soft thresholding
 
-SOFT = {name: case for name, case in STRUCTURES.items() if isinstance(case.structure, SoftStructure)}
+SOFT = {name: case for name, case in STRUCTURES.items() if case.structure.is_soft}
 every_soft_structure = pytest.mark.parametrize("case", SOFT.values(), ids=SOFT)
 
 

@@ -240,7 +240,7 @@ def test_weights_are_one_number_per_group(weights):
 @pytest.mark.parametrize("groups", [[[0, 1, 2], [2, 3, 4, 5]], list("aabbcc")])
 def test_overlapping_groups_are_not_projected_directly(groups):
     structure = GroupSparse(groups, overlapping=True)
-    assert structure.check((6,)) == len(set(structure.latent(6)[1].groups))
+    assert structure.check((6,)) == len(set(structure.coordinates(6)[1].groups))
     calls = [
         lambda: structure.project(W, 1),
         lambda: structure.project(W, None),
@@ -250,14 +250,14 @@ def test_overlapping_groups_are_not_projected_directly(groups):
         lambda: structure.count_atoms(W),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match="through an estimator, or `latent`"):
+        with pytest.raises(ValueError, match="through an estimator, or `coordinates`"):
             call()
 
 
 def test_latent_groups_are_projected():
-    columns, latent = GroupSparse([[0, 1, 2], {5, 2, 4, 3}], overlapping=True).latent(6)
-    np.testing.assert_array_equal(columns, [0, 1, 2, 2, 3, 4, 5])
-    w = W[columns]
+    repeated, latent = GroupSparse([[0, 1, 2], {5, 2, 4, 3}], overlapping=True).coordinates(6)
+    np.testing.assert_array_equal(repeated.columns, [0, 1, 2, 2, 3, 4, 5])
+    w = W[repeated.columns]
     np.testing.assert_array_equal(latent.project(w, 1), [0, 0, 0, *w[3:]])
     assert latent.count_atoms(latent.shrink(w, 0.1)) == 2
     assert latent.norm(w) == pytest.approx(np.linalg.norm(w[:3]) + np.linalg.norm(w[3:]))

@@ -61,7 +61,7 @@ def check_scoring(name: str, task: str) -> None:
 
 
 def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
-    from ..estimators.cross_fit import IndexNotIdentifiedWarning
+    from ..fitting.cross_fit import IndexNotIdentifiedWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", IndexNotIdentifiedWarning)

@@ -3,28 +3,27 @@
 from .base import Design
 from .blocks import BlockDesign, ChunkError
 from .chunks import ChunkedData, chunk_arrays, read_chunks
+from .convert import as_design, as_row_design
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
-from .expanded import ExpandedDesign
-from .mapped import MappedDesign
-from .scaled import ScaledDesign, as_design, as_row_design, column_scale
 from .sparse import SparseDesign
 from .sweep import Sweep, Visit
+from .view import Chain, Scaling, View, column_scale
 
 __all__ = [
     "BlockDesign",
+    "Chain",
     "ChunkError",
     "ChunkedData",
     "CsrDesign",
     "DenseDesign",
     "Design",
     "EntriesDesign",
-    "ExpandedDesign",
-    "MappedDesign",
-    "ScaledDesign",
+    "Scaling",
     "SparseDesign",
     "Sweep",
+    "View",
     "Visit",
     "as_design",
     "as_row_design",

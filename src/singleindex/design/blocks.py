@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .base import Design, FloatArray
-from .scaled import as_row_design
+from .convert import as_row_design
 from .survey import Survey, TargetSurvey, survey_rows
 from .sweep import Sweep, Visit, without_rows
 

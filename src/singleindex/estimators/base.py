@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..design import ExpandedDesign, MappedDesign, ScaledDesign, as_design, column_scale
-from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, Points, SharedLink
-from ..solvers import OnePass, fit_scale, solve_csi
-from ..structures import EachOutput, Sparse
-from .checks import (
-    check_atoms_available,
-    check_count,
-    check_n_atoms,
-    check_number,
-    check_penalty,
-    check_slope,
-    check_structure,
-)
-from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
-from .one_pass import by_blocks, remove_checkpoints, solve_rows_in_one_pass, solver_for, ties_outputs
-from .progress import CallbackSupportMixin, Progress
-from .stream import StreamMixin
+from ..design.blocks import Target
+from ..design.survey import TargetSurvey
+from ..fitting.blocks import as_source, fit_blocks, is_in_blocks
+from ..fitting.memory import fit_rows
+from ..fitting.plan import Plan, make_plan
+from ..fitting.progress import Teller
+from ..fitting.record import Fitted, Targets
+from ..fitting.stream import go_on, stream_rows
+from ..solvers import Stochastic
+from ..solvers.result import FloatArray
+from .by_blocks import by_blocks
+from .callbacks import CallbackSupportMixin, all_or_nothing, with_callbacks
 from .summary import summarise
 
-
-@dataclass(frozen=True)
-class Targets:
-    """What is to be learned: y as given, one column per output as solved for, and the columns' units."""
-
-    y: Any
-    Y: np.ndarray
-    unit: np.ndarray
+# The parameters of an estimator that a plan is made of; a search has others in place of some.
+PLANNED = (
+    "structure", "n_atoms", "alpha", "penalty", "lipschitz", "column_scale", "link", "shared_link", "link_cv",
+    "solver", "max_iter", "tol",
+)  # fmt: skip
 
 
-class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
-    """Stores the parameters, checks them, calls the solver for each output."""
+class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
+    """Stores the parameters, checks input, hands a plan to `fitting`, copies the record it gets back."""
 
     def __init__(
         self,
@@ -77,148 +66,99 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
 
     # ------------------------------------------------------------ fitting
 
-    def _solve_outputs(self, X, targets, weight):
-        """Return one solver result per output, and the design that tells the units of X."""
-        if self.link_cv is not None and self.shared_link:
-            raise ValueError("link_cv and shared_link=True do not go together; leave one of them out.")
-        results, design = self._solve(X, targets.Y, weight, targets)
-        if not self._link_fitter().is_learned or (self.shared_link and len(results) > 1):
-            return results, design
-        held_out = None if self.link_cv is None else self._held_out_index(X, targets, weight)
-        return self._with_final_links(results, targets.Y, weight, held_out), design
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn w and g.
 
-    def _with_final_links(self, results, Y, weight, held_out):
-        """Give w the length that its link needs, by the training rows or by rows that were held out."""
-        fitter = self._link_fitter()
-        if held_out is None:
-            return [with_fitted_scale(r, Y[:, k], fitter, weight) for k, r in enumerate(results)]
-        results = [
-            with_cross_fitted_link(r, Y[:, k], fitter, self._final_link_fitter(), weight, held_out[:, k])
-            for k, r in enumerate(results)
-        ]
-        for k, result in enumerate(results):
-            warn_if_not_identified(result.link, Y[:, k])
-        return results
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
+            returns, which brings its own y and weights.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers for a regressor. For a classifier class labels; or 0 and 1 for each of several labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
+            the length of w is trusted; let them average about one.
 
-    def _held_out_index(self, X, targets, weight):
-        """Return the index of each row under a w learned without it, in units of its spread."""
-        held_out = np.full(targets.Y.shape, np.nan)
-        splitter = check_cv(self.link_cv, targets.y, classifier=is_classifier(self))
-        for train, test in splitter.split(X, targets.y):
-            fold_weight = None if weight is None else weight[train]
-            results, design = self._solve(_safe_indexing(X, train), targets.Y[train], fold_weight)
-            held_out[test] = held_out_index(results, design, _safe_indexing(X, test), fold_weight)
-        return held_out
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("stream_", None)
+        if is_in_blocks(X):
+            source = as_source(X, y, sample_weight)
+            self._note_features(source)
+            fitted = fit_blocks(self._plan(), source, self._read_targets, self._teller(source, None))
+            self._copy(fitted, source.dtype)
+            return self
+        X, targets, weight = self._check_data(X, y, sample_weight)
+        plan = self._plan()
+        if isinstance(plan.solver, Stochastic):
+            fitted = stream_rows(plan, X, targets, weight)
+        else:
+            fitted = fit_rows(plan, X, targets, weight, self._teller(X, targets.y))
+        self._copy(fitted, X.dtype)
+        return self
 
-    def _solve(self, X, Y, weight, told=None):
-        """Return one solver result per output, and the design; callbacks are told of these targets."""
-        structure = self._check_settings(X.shape[1])["structure"]
-        solver = solver_for(self, X, ties_outputs(self, structure, Y.shape[1]))
-        if isinstance(solver, OnePass):
-            return solve_rows_in_one_pass(self, X, Y, weight, solver, told)
-        return self._solve_design(self._prepare(X, weight), Y, weight, X, told)
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Any]:
+        """Return checked X, what is to be learned, and the weights."""
+        raise NotImplementedError
 
-    def _solve_design(self, prepared, Y, weight, X, told):
-        """Solve in two passes over a prepared design; X is what callbacks are told of."""
-        settings = self._check_settings(prepared[0].shape[1])
-        design, settings["structure"] = self._scaled(prepared, settings["structure"], self.column_scale)
-        del prepared  # the variances are as long as w, and of no more use
-        joint, settings = self._joint_settings(settings, Y.shape[1])
-        solve = self._solve_jointly if joint else self._solve_each
-        progress = None
-        if told is not None:
-            self._progress: Any = Progress(
-                self, X, told.y, told.unit, 1 if joint else Y.shape[1],
-                lambda records: self._attributes(records, design, X.dtype),
-            )  # fmt: skip
-            progress = self._progress
-        return solve(design, Y, weight, settings, progress), design
+    def _read_targets(self, facts: TargetSurvey) -> tuple[list[Target], FloatArray]:
+        """Return how each output is made of the y of a block, and its unit."""
+        raise NotImplementedError
 
-    def _solve_each(self, design, Y, weight, settings, progress):
-        results = []
-        for k in range(Y.shape[1]):
-            if progress is not None:
-                progress.fit_number = k
-            y = np.ascontiguousarray(Y[:, k])
-            results.append(solve_csi(design, y, **settings, sample_weight=weight, on_iteration=progress))
-        return results
+    def _plan(self, planned: tuple[str, ...] = PLANNED) -> Plan:
+        """Return the checked settings, for the columns that were just looked at."""
+        return make_plan(
+            self.n_features_in_,
+            vars(self).get("feature_names_in_"),
+            is_classifier=is_classifier(self),
+            **{name: getattr(self, name) for name in planned},
+        )
 
-    def _joint_settings(self, settings, n_outputs):
-        """Return whether the outputs are one problem, and the settings for it if they are."""
-        joint = n_outputs > 1 and (self.shared_link or getattr(settings["structure"], "joint", False))
-        if not joint:
-            return False, settings
-        structure, fitter = settings["structure"], settings["link_fitter"]
-        return True, settings | {
-            "structure": structure if getattr(structure, "joint", False) else EachOutput(structure),
-            "link_fitter": SharedLink(fitter) if self.shared_link else PerOutput(fitter),
-        }
+    def _go_on(self, X: Any, Y: FloatArray, weight: Any) -> Any:
+        """Learn from rows that follow those of the calls before."""
+        fitted = go_on(self._plan(), vars(self).get("stream_"), X, Y, weight)
+        self._copy(fitted, X.dtype)
+        return self
 
-    def _solve_jointly(self, design, Y, weight, settings, progress):
-        result = solve_csi(design, Y, **settings, sample_weight=weight, on_iteration=progress)
-        return result.by_output()
+    def _teller(self, X: Any, y: Any) -> Teller:
+        """Return who is to be told of the fit."""
+        callbacks = vars(self).get("_skl_callbacks")
+        return Teller(
+            name=type(self).__name__,
+            verbose=bool(self.verbose),
+            open_context=(lambda n: self._init_callback_context(max_subtasks=n)) if callbacks else None,
+            told={"estimator": self, "X": X, "y": y},
+            attributes=self._attributes,
+        )
 
-    def _prepare(self, X, weight):
-        """Return X as a design, and the variance of its columns."""
-        design = as_design(X)
-        share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
-        _, variance = design.column_moments(share)
-        self._check_variance(variance)
-        return design, variance
-
-    def _check_variance(self, variance):
-        if not variance.any():
-            raise ValueError(
-                "Every column of X is constant over the rows of positive weight: there is nothing to "
-                "learn w from. Check that the right columns were passed."
-            )
-
-    def _scaled(self, prepared, structure, power):
-        """Return the prepared design with scaled columns, and the structure that goes with it."""
-        design, variance = prepared
-        design = ScaledDesign(design, self._column_factors(variance, structure, power))
-        if hasattr(structure, "coordinates"):
-            return MappedDesign(design, structure), structure.coordinates()
-        if not getattr(structure, "overlapping", False):
-            return design, structure
-        columns, structure = structure.latent(design.shape[1])
-        return ExpandedDesign(design, columns), structure
-
-    @staticmethod
-    def _column_factors(variance, structure, power):
-        """Return what to multiply each column by, 0 for constant ones."""
-        if power is None:
-            return np.where(variance > 0, 1.0, 0.0)
-        check_number("column_scale", power)
-        scale = column_scale(variance, power if getattr(structure, "keeps_scaling", True) else 0.0)
-        if not np.isfinite(scale).all():
-            raise ValueError(
-                f"column_scale={power} makes columns too large for numbers; use a value from 0 to 1, or "
-                "bring the columns of X to comparable units."
-            )
-        return scale
-
-    def _attributes(self, iterates, design, dtype):
-        """Return the attributes that prediction needs, from one iterate or result per output."""
-        coef = np.column_stack([design.in_units_of_X(i.coef) for i in iterates])
-        coef = coef.astype(dtype, copy=False)
-        links = [i.link for i in iterates]
+    def _attributes(self, coef: FloatArray, links: list[Any]) -> dict[str, Any]:
+        """Return the attributes that prediction needs, from one column and one link per output."""
         single = len(links) == 1
         return {"coef_": coef[:, 0].copy() if single else coef, "link_": links[0] if single else links}
 
-    def _set_fitted(self, results, design, dtype):
-        for name, value in self._attributes(results, design, dtype).items():
-            setattr(self, name, value)
-        single = all(r.history is results[0].history for r in results)
-        self.history_ = results[0].history if single else [r.history for r in results]
-        self.status_ = results[0].status.name if single else [r.status.name for r in results]
-        self.n_iter_ = max(r.n_iter for r in results)
-        self.best_iter_ = results[0].best_iter if single else [r.best_iter for r in results]
-        remove_checkpoints(getattr(self, "solver", None), len(results))
-        progress = vars(self).get("_progress")
-        if progress is not None:
-            del self._progress
-            progress.end()
+    def _copy(self, fitted: Fitted, dtype: Any) -> None:
+        """Set the fitted attributes."""
+        attributes = self._attributes(fitted.coef.astype(dtype, copy=False), fitted.links)
+        results = fitted.results
+        single = len(results) == 1
+        attributes["history_"] = results[0].history if single else [r.history for r in results]
+        attributes["status_"] = results[0].status.name if single else [r.status.name for r in results]
+        attributes["n_iter_"] = max(r.n_iter for r in results)
+        attributes["best_iter_"] = results[0].best.n_iter if single else [r.best.n_iter for r in results]
+        self.__dict__.update(attributes | dict(fitted.more))
+
+    def _note_features(self, source: Any) -> None:
+        """Set what scikit-learn's checks go by in prediction, of data in blocks."""
+        self.n_features_in_ = source.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        names = source.feature_names
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
 
     # ------------------------------------------------------------ checks
 
@@ -237,47 +177,6 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         if not weight.any():
             raise ValueError("All sample weights are zero; at least one must be positive.")
         return weight
-
-    def _check_settings(self, n_features):
-        """Return the solver's settings, or raise with the fix in the message."""
-        settings = self._settings_of_all_levels(n_features)
-        structure = settings["structure"]
-        return settings | {
-            "n_atoms": check_n_atoms(self.n_atoms, structure.check((n_features,))),
-            "alpha": check_number("alpha", self.alpha),
-            "penalty": check_penalty(self.penalty, structure),
-        }
-
-    def _settings_of_all_levels(self, n_features):
-        """Return the settings that do not change along a path."""
-        structure = check_structure(Sparse() if self.structure is None else self.structure)
-        if hasattr(structure, "resolve"):
-            structure = structure.resolve(getattr(self, "feature_names_in_", None))
-        check_atoms_available(structure, n_features)
-        return {
-            "structure": structure,
-            "link_fitter": self._link_fitter(),
-            "max_iter": check_count("max_iter", self.max_iter),
-            "tol": check_number("tol", self.tol),
-        }
-
-    def _link_fitter(self):
-        lipschitz = check_slope(self.lipschitz)
-        if isinstance(self.link, str) and self.link == "learned":
-            return Lpav(lipschitz)
-        if self.shared_link:
-            raise ValueError("shared_link=True needs link='learned': a known link is shared anyway.")
-        if callable(self.link):
-            return FixedLink(self.link, slope_bound=lipschitz)
-        if not isinstance(self.link, str) or self.link not in FIXED_LINKS:
-            raise ValueError(
-                f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, got {self.link!r}."
-            )
-        return FixedLink(self.link)
-
-    def _final_link_fitter(self):
-        """Return what fits the link of a finished w to held-out rows."""
-        return self._link_fitter()
 
     # ------------------------------------------------------------ prediction
 
@@ -317,12 +216,10 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         return tags
 
 
-def with_fitted_scale(result, y, fitter, weight):
-    """Return the result with w at the length at which its link fits."""
-    points = result.points or Points(result.index, np.ascontiguousarray(y), weight)
-    n_coefficients = int(np.count_nonzero(result.coef))
-    factor = fit_scale(points.index, points.y, fitter, points.weight, n_coefficients)
-    if factor == 1:
-        return result
-    link, _ = fitter.fit(factor * points.index, points.y, points.weight)
-    return replace(result, coef=factor * result.coef, index=factor * result.index, link=link)
+def learns_from_streams(estimator):
+    """Return whether there is a `partial_fit`: not for estimators that need all rows at once."""
+    if estimator.get_params(deep=False).get("class_weight") == "balanced":
+        raise AttributeError(
+            "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to partial_fit."
+        )
+    return "solver" in estimator.get_params(deep=False)

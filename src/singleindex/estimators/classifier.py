@@ -12,16 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..design.blocks import Target
-from ..link import CautiousLpav
-from .base import SingleIndexBase, Targets
-from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
-from .progress import all_or_nothing, with_callbacks
-from .stream import learns_from_streams
+from ..fitting.plan import CERTAIN, make_fitter
+from ..fitting.record import Targets
+from .base import SingleIndexBase, learns_from_streams
+from .by_blocks import by_blocks
+from .callbacks import all_or_nothing
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
 _TIE_BREAK = 1e-9
-# No probability of a learned link is closer to 0 or 1: data cannot tell that anything is certain.
-CERTAIN = 1e-6
 
 
 class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
@@ -136,29 +134,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         )  # fmt: skip
         self.class_weight = class_weight
 
-    @all_or_nothing
-    @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn w and g.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
-            returns, which brings its own y and weights.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Class labels; or 0 and 1 for each of several labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
-            the length of w is trusted; let them average about one.
-
-        Returns
-        -------
-        self
-        """
-        self.__dict__.pop("stream_", None)
-        if is_in_blocks(X):
-            return fit_blocks(self, X, y, sample_weight)
+    def _check_data(self, X, y, sample_weight):
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
         kind = type_of_target(y, input_name="y")
         if kind not in ("binary", "multiclass", "multilabel-indicator"):
@@ -172,11 +148,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             by_class = self._weight_of_classes(y, weight)
             weight = self._check_weight(by_class if weight is None else weight * by_class, X)
         Y = self._check_labels(y, weight) if self.multilabel_ else self._one_column_per_class(y, weight)
-        if is_stochastic(self):
-            return self._stream_rows(X, Y, weight, np.ones(Y.shape[1]))
-        results, design = self._solve_outputs(X, Targets(y, Y, np.ones(Y.shape[1])), weight)
-        self._set_fitted(results, design, X.dtype)
-        return self
+        return X, Targets(y, Y, np.ones(Y.shape[1])), weight
 
     @available_if(learns_from_streams)
     @all_or_nothing
@@ -235,8 +207,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes={classes} are not those of the first call, {self.classes_.tolist()}.")
 
-    def _targets_of_blocks(self, facts):
-        """Return how each class or label is made of y, and ones for its unit."""
+    def _read_targets(self, facts):
         self.multilabel_ = facts.is_matrix
         if facts.is_matrix:
             if not ((facts.low == 0) & (facts.high == 1)).all():
@@ -264,9 +235,6 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return totals.sum() / (len(totals) * totals)
         return compute_sample_weight(self.class_weight, self.classes_)
-
-    def _in_users_units(self, results, unit):
-        return results
 
     def _weight_of_classes(self, y, weight):
         """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
@@ -308,20 +276,13 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
                 "leave its rows out of X and y."
             )
 
-    def _final_link_fitter(self):
-        fitter = self._link_fitter()
-        return CautiousLpav(fitter.lipschitz) if fitter.is_learned else fitter
-
-    def _attributes(self, iterates, design, dtype):
-        attributes = super()._attributes(iterates, design, dtype)
-        single = attributes["coef_"].ndim == 1
-        links = [attributes["link_"]] if single else attributes["link_"]
-        if self.link == "learned":
+    def _attributes(self, coef, links):
+        if make_fitter(self.link, self.lipschitz).is_learned:
             links = [link.clip(CERTAIN, 1 - CERTAIN) for link in links]
         intercept = np.array([-link.crossing(0.5) for link in links])
         links = [link.shift(by) for link, by in zip(links, intercept, strict=True)]
-        attributes["link_"] = links[0] if single else links
-        attributes["intercept_"] = float(intercept[0]) if single else intercept
+        attributes = super()._attributes(coef, links)
+        attributes["intercept_"] = float(intercept[0]) if len(links) == 1 else intercept
         return attributes
 
     @by_blocks

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from ..design.entries import entries_of_product
-from ..link import FIXED_LINKS, FixedLink, Lpav
-from ..solvers.alternate import Ridge
-from ..solvers.completion import CompletionProblem, solve_completion
-from ..structures import GraphSmoother
-from .checks import check_count, check_number, check_slope
-from .held_out_link import held_out_ratings, index_at, length_in_y, link_folds, with_held_out_link
-from .progress import all_or_nothing
-from .ratings import as_positions, check_range, find_labels, frame_columns, is_frame, read_ratings
+from ..fitting.checks import check_count
+from ..fitting.completion import Completed, fit_ratings, make_completion_plan, smoothers_of
+from ..fitting.ratings import (
+    Ratings,
+    as_positions,
+    check_range,
+    find_labels,
+    frame_columns,
+    is_frame,
+    read_ratings,
+)
+from .callbacks import all_or_nothing
 from .summary import summarise_completer
 
-EFFECTS = {"both": (True, True), "rows": (True, False), "columns": (False, True), None: (False, False)}
+# The parameters that a plan is made of.
+_PLANNED = (
+    "n_atoms", "penalty", "alpha", "graph_strength", "effects", "lipschitz", "link", "max_iter", "tol",
+)  # fmt: skip
 
 
 class SingleIndexCompleter(BaseEstimator):
@@ -159,81 +164,43 @@ class SingleIndexCompleter(BaseEstimator):
         self
         """
         ratings, labels = read_ratings(pairs, y, (row_graph, col_graph), shape, sample_weight)
-        settings = self._settings(ratings.design.shape)
-        result, link = self._learn(ratings, settings)
-        self._set_fitted(ratings, labels, result, link, settings)
+        self._copy(ratings, labels, self._learn(ratings))
         return self
 
-    def _settings(self, shape):
-        """Return the checked settings, or raise with the fix in the message."""
-        penalty = check_number("penalty", self.penalty)
-        if penalty > 1:
-            raise ValueError(f"penalty is a share from 0 to 1, where there are no factors, got {penalty!r}.")
-        if not is_effects(self.effects):
-            raise ValueError(f"effects must be 'both', 'rows', 'columns' or None, got {self.effects!r}.")
-        return Settings(
-            n_atoms=check_rank(self.n_atoms, shape),
-            penalty=penalty,
-            ridge=ridge_of(check_pair("alpha", self.alpha), self.effects),
-            strengths=check_pair("graph_strength", self.graph_strength),
-            fitter=self._link_fitter(),
-            max_iter=check_count("max_iter", self.max_iter),
-            tol=check_number("tol", self.tol),
-        )
-
-    def _link_fitter(self):
-        lipschitz = check_slope(self.lipschitz)
-        if isinstance(self.link, str) and self.link == "learned":
-            return Lpav(lipschitz)
-        if callable(self.link):
-            return FixedLink(self.link, slope_bound=lipschitz)
-        if not isinstance(self.link, str) or self.link not in FIXED_LINKS:
-            raise ValueError(
-                f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, got {self.link!r}."
-            )
-        return FixedLink(self.link)
-
-    def _learn(self, ratings, settings):
-        """Return the solver's result and the final link."""
-        smoothers = smoothers_of(ratings)
+    def _learn(self, ratings: Ratings) -> Completed:
+        settings = {name: getattr(self, name) for name in _PLANNED}
+        plan = make_completion_plan(ratings.design.shape, **settings)
         told = self._tell_iteration if self.verbose else None
-        result = settings.solve(ratings, smoothers, told)
-        if self.link_cv is None or not settings.fitter.is_learned:
-            return result, result.link
-        indices, tests = [], []
-        for train, test in splits_of(self.link_cv, ratings, self.random_state):
-            learned = settings.solve(ratings.part(train), smoothers)
-            length = length_in_y(learned.index, learned.start_index, settings.fitter.slope)
-            indices.append(index_at(learned.parts.scaled(length), ratings.part(test).design))
-            tests.append(test)
-        folds = link_folds(len(ratings.y))
-        held_out = held_out_ratings(ratings, np.concatenate(indices), np.concatenate(tests), folds)
-        return with_held_out_link(result, held_out, settings.fitter)
+        return fit_ratings(plan, ratings, self.link_cv, self.random_state, told)
 
-    def _tell_iteration(self, step):
-        print(
-            f"[{type(self).__name__}] iteration {step.n_iter + 1}/{self.max_iter}  mse {step.mse:.6g}  "
-            f"atoms {step.n_atoms}  change {step.change:.2e}",
-            file=sys.stderr,
-            flush=True,
+    def _tell_iteration(self, step: Any) -> None:
+        self._say(
+            f"iteration {step.n_iter + 1}/{self.max_iter}  mse {step.mse:.6g}  atoms {step.n_atoms}  "
+            f"change {step.change:.2e}"
         )
 
-    def _set_fitted(self, ratings, labels, result, link, settings):
-        structure = settings.problem(ratings, smoothers_of(ratings)).structure
-        parts = result.parts
-        rows, cols, weights = structure.balance(parts.row_factors, parts.col_factors)
-        self.row_effects_, self.col_effects_ = parts.row_effects, parts.col_effects
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(f"[{type(self).__name__}] {text}", file=sys.stderr, flush=True)
+
+    def _copy(self, ratings: Ratings, labels: Any, completed: Completed) -> None:
+        """Set the fitted attributes."""
+        result, best = completed.result, completed.result.best
+        structure = completed.plan.problem(ratings, smoothers_of(ratings)).structure
+        rows, cols, weights = structure.balance(best.parts.row_factors, best.parts.col_factors)
+        self.row_effects_, self.col_effects_ = best.parts.row_effects, best.parts.col_effects
         self.row_factors_, self.col_factors_ = rows, cols
         self.rank_ = len(weights)
-        self.link_ = link
+        self.link_ = best.link
         self.shape_ = ratings.design.shape
         self.row_labels_, self.col_labels_ = labels
         side = ratings.design.side(0)
         self.n_ratings_ = np.diff(side.starts)
         # The columns that each row has rated, row after row: `recommend` leaves them out.
         self.rated_cols_ = side.other.astype(np.int32 if self.shape_[1] < 2**31 else np.int64)
-        self.n_iter_, self.best_iter_ = result.n_iter, result.best_iter
+        self.n_iter_, self.best_iter_ = result.n_iter, best.n_iter
         self.status_, self.history_ = result.status.name, result.history
+        self.__dict__.update(completed.more)
 
     # ------------------------------------------------------------ prediction
 
@@ -327,70 +294,3 @@ class SingleIndexCompleter(BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "link_")
-
-
-# ---------------------------------------------------------------- settings
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked settings of one fit."""
-
-    n_atoms: int
-    penalty: float
-    ridge: Ridge
-    strengths: tuple
-    fitter: Any
-    max_iter: int
-    tol: float
-
-    def problem(self, ratings, smoothers):
-        rows, cols = (s.with_strength(v) for s, v in zip(smoothers, self.strengths, strict=True))
-        return CompletionProblem(ratings.design, ratings.y, rows, cols)
-
-    def solve(self, ratings, smoothers, on_iteration=None):
-        return self.solve_from(self.problem(ratings, smoothers), None, on_iteration)
-
-    def solve_from(self, problem, start, on_iteration=None):
-        return solve_completion(
-            problem, self.fitter, self.ridge, n_atoms=self.n_atoms, penalty=self.penalty,
-            max_iter=self.max_iter, tol=self.tol, start=start, on_iteration=on_iteration,
-        )  # fmt: skip
-
-
-def is_effects(effects):
-    return effects is None or (isinstance(effects, str) and effects in EFFECTS)
-
-
-def ridge_of(alphas, effects):
-    rows, cols = (a if there else None for a, there in zip(alphas, EFFECTS[effects], strict=True))
-    return Ridge((rows, cols))
-
-
-def check_pair(name, value):
-    """Return two numbers, the same twice where one is given."""
-    values = list(value) if isinstance(value, (tuple, list, np.ndarray)) else [value, value]
-    if len(values) != 2:
-        raise ValueError(f"{name} must be a number, or a pair of them for rows and columns; got {value!r}.")
-    return check_number(name, values[0]), check_number(name, values[1])
-
-
-def check_rank(n_atoms, shape):
-    whole = isinstance(n_atoms, (int, np.integer)) and not isinstance(n_atoms, bool)
-    if not whole or n_atoms < 0:
-        raise ValueError(f"n_atoms must be an integer of at least 0 (effects alone), got {n_atoms!r}.")
-    return min(int(n_atoms), *shape)
-
-
-def smoothers_of(ratings):
-    """Return the graphs of both sides, ready for any strength."""
-    return tuple(
-        GraphSmoother(graph, 1.0, n) for graph, n in zip(ratings.graphs, ratings.design.shape, strict=True)
-    )
-
-
-def splits_of(cv, ratings, random_state):
-    """Return the splits of the ratings; an integer means folds of ratings drawn at random."""
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        cv = KFold(int(cv), shuffle=True, random_state=random_state)
-    return check_cv(cv).split(ratings.y)

@@ -3,58 +3,28 @@
 from __future__ import annotations
 
 import copy
-import itertools
-import operator
-from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
-from ..solvers import SolverResult, Status
-from ..solvers.csi import RECORDED
-from ..solvers.path import Level, hard_levels, soft_levels
-from ..structures import SoftStructure
-from .base import SingleIndexBase
-from .checks import check_n_atoms, check_number
+from ..fitting.blocks import is_in_blocks
+from ..fitting.scoring import Scoring
+from ..fitting.search import SearchSettings, search
+from .base import PLANNED, SingleIndexBase
+from .callbacks import all_or_nothing, with_callbacks
 from .classifier import SingleIndexClassifier
-from .cross_fit import line_length
-from .progress import SearchProgress
 from .regressor import SingleIndexRegressor
-from .search import (
-    Cell,
-    PlainUnits,
-    Scorekeeper,
-    in_units_of_y,
-    last_coefs,
-    trace_cell,
-    trace_folds,
-)
 
-RULES = ("best", "one_se")
-REFITS = ("auto", "all", "average")
-# Below this number of rows one w varies more than it gains by being one.
-FEW_ROWS = 150
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Where in the search the chosen model stands."""
-
-    cell: int
-    level: int
-    iteration: int
+# What a search chooses, or does in its own way.
+_SEARCHED = ("n_atoms", "alpha", "penalty", "column_scale", "shared_link", "link_cv", "solver")
 
 
 class SearchMixin(SingleIndexBase):
     """Searches in place of solving once; everything else is the plain estimator."""
 
-    penalty = 0.0
-    shared_link = False
-
-    def fit(self, X, y, sample_weight=None, groups=None):
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None, groups=None):
         """Choose the settings on held-out rows, then learn w and g from all.
 
         Parameters
@@ -70,212 +40,35 @@ class SearchMixin(SingleIndexBase):
         -------
         self
         """
-        self._groups = groups
-        try:
-            return super().fit(X, y, sample_weight)
-        finally:
-            del self._groups
+        if is_in_blocks(X):
+            raise ValueError(
+                f"{type(self).__name__} splits rows, which needs data in memory. Choose the settings on "
+                "a sample of the rows, then fit SingleIndexRegressor or SingleIndexClassifier with them."
+            )
+        X, targets, weight = self._check_data(X, y, sample_weight)
+        settings = SearchSettings(
+            self.n_atoms, self.alphas, self.penalties, self.column_scales, self.cv, self.rule, self.refit,
+            self.link_cv, self.n_jobs,
+        )  # fmt: skip
+        settings.check()
+        plan = self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
+        teller = self._teller(X, targets.y)
+        self._copy(search(plan, settings, self._scoring(), X, targets, weight, groups, teller), X.dtype)
+        return self
 
-    def _solve_outputs(self, X, targets, weight):
-        self._check_search()
-        prepared = self._prepare(X, weight)
-        cells = self._cells(X.shape[1], prepared[1])
-        splitter = check_cv(self.cv, targets.y, classifier=is_classifier(self))
-        splits = list(splitter.split(X, targets.y, self._groups))
-        progress = SearchProgress(self, X, targets.y, len(splits), len(cells))
-        plain = self._without_callbacks()
-        traced = trace_folds(plain, X, targets.Y, weight, splits, cells, self.n_jobs, progress)
-        keeper = Scorekeeper(self, X, targets, weight, splits, check_scoring(self, scoring=self.scoring))
-        rows = self._score_all(keeper, traced, cells, progress)
-        chosen = self._simplest(rows, near_best(rows, 1.0 if self.rule == "one_se" else 0.0))
-        self._tell(rows, chosen)
-        self._progress = progress
-        results, design = self._refit(prepared, targets, weight, cells, chosen["where"])
-        averages = self.refit == "average" or (self.refit == "auto" and X.shape[0] < FEW_ROWS)
-        used = [rows[i]["folds"] for i in not_told_apart(rows)] if averages else [chosen["folds"]]
-        self.stability_, coef = over_folds(used, (X.shape[1], len(results)))
-        fitter = self._link_fitter()
-        if averages:
-            results, design = averaged(X, coef, results, targets.Y, fitter, weight), PlainUnits()
-        if not fitter.is_learned:
-            return results, design
-        held_out = np.mean([keeper.pooled(folds) for folds in used], axis=0) if self.link_cv else None
-        return self._with_final_links(results, targets.Y, weight, held_out), design
+    def _scoring(self):
+        # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
+        classes = vars(self).get("classes_", ())
+        is_apart = len(classes) <= 2 or self.multilabel_
+        return Scoring(self.scoring, check_scoring(self, scoring=self.scoring), self._at_index, is_apart)
 
-    def _without_callbacks(self):
-        """Return a copy that can be sent to other processes: callbacks stay here."""
-        plain = copy.copy(self)
-        for name in ("_skl_callbacks", "_callback_fit_ctx", "_skl_callbacks_to_teardown"):
-            plain.__dict__.pop(name, None)
-        return plain
-
-    # ------------------------------------------------------------ the grid
-
-    def _cells(self, n_features, variance):
-        structure = self._settings_of_all_levels(n_features)["structure"]
-        n_available = structure.check((n_features,))
-        if self.n_atoms is None:
-            hard = hard_levels(n_available)
-        else:
-            counts = {check_n_atoms(k, n_available) for k in np.atleast_1d(np.asarray(self.n_atoms)).tolist()}
-            hard = [Level(n_atoms=k) for k in sorted(counts, reverse=True)]
-        paths = [tuple(hard)] if hard else []
-        if isinstance(structure, SoftStructure):
-            if self.penalties is None:
-                paths.append(tuple(soft_levels()))
-            elif len(self.penalties):
-                shares = sorted({check_number("penalties", p) for p in self.penalties}, reverse=True)
-                paths.append(tuple(Level(penalty=p) for p in shares))
-        return [
-            Cell(scale, check_number("alphas", alpha), path)
-            for scale in self._distinct_scales(structure, variance)
-            for alpha in self.alphas
-            for path in paths
-        ]
-
-    def _distinct_scales(self, structure, variance):
-        """Return those of the column scales that make a difference to these columns."""
-        kept: dict = {}
-        for power in self.column_scales:
-            factor = np.log(self._column_factors(variance, structure, power)[variance > 0])
-            if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
-                kept[power] = factor
-        return list(kept)
-
-    def _check_search(self):
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {RULES}, got {self.rule!r}.")
-        if self.refit not in REFITS:
-            raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
-        if len(self.alphas) == 0 or len(self.column_scales) == 0:
-            raise ValueError("alphas and column_scales must name at least one value each.")
-
-    # ------------------------------------------------------------ scores
-
-    def _score_all(self, keeper, traced, cells, progress):
-        """Return one record per candidate: cell, level and iteration."""
-        rows = []
-        for i, cell in enumerate(cells):
-            for j, level in enumerate(cell.levels):
-                before: tuple = ()
-                for t, folds in enumerate(zip(*(fold[i][j] for fold in traced), strict=True)):
-                    # Where all folds have settled, further iterations are the same candidate.
-                    if before and all(map(operator.is_, before, folds)):
-                        break
-                    rows.append(self._record(Choice(i, j, t), cell, level, folds, keeper.score(folds)))
-                    before = folds
-            progress.step("path scored")
-        return rows
-
-    @staticmethod
-    def _record(where, cell, level, folds, scores):
-        return {
-            "where": where, "column_scale": cell.column_scale, "alpha": cell.alpha,
-            "n_atoms": level.n_atoms, "penalty": level.penalty, "iteration": where.iteration + 1,
-            "mean_n_atoms": float(np.mean([one.n_atoms for one in folds])), "folds": folds,
-            "scores": np.array(scores), "mean_test_score": float(np.mean(scores)),
-            "std_test_score": float(np.std(scores)),
-        }  # fmt: skip
-
-    @staticmethod
-    def _simplest(rows, numbers):
-        """Return the row with fewest atoms, then the strongest ridge, then the earliest iteration."""
-        key = lambda i: (rows[i]["mean_n_atoms"], -rows[i]["alpha"], rows[i]["iteration"], i)  # noqa: E731
-        return rows[min(numbers, key=key)]
-
-    def _tell(self, rows, chosen):
-        names = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
-        self.best_params_ = {name: chosen[name] for name in names}
-        self.best_score_ = chosen["mean_test_score"]
-        results = {
-            # None, no limit, becomes NaN.
-            name: np.array([row[name] for row in rows], dtype=np.float64)
-            for name in (*names, "mean_n_atoms", "mean_test_score", "std_test_score")
-        }
-        for k in range(len(chosen["scores"])):
-            results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows])
-        results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
-        self.cv_results_ = results
-
-    # ------------------------------------------------------------ the chosen model
-
-    def _refit(self, prepared, targets, weight, cells, where):
-        """Trace the chosen path on all rows; return the chosen iterate of each output, and the design."""
-        cell = cells[where.cell]
-        levels, design = trace_cell(self, prepared, targets.Y, weight, cell)
-        self.path_ = self._path_record(cell, in_units_of_y(levels, targets.unit), design)
-        steps = levels[where.level][: where.iteration + 1]
-        return [chosen_result([step[k] for step in steps]) for k in range(targets.Y.shape[1])], design
-
-    @staticmethod
-    def _path_record(cell, levels, design):
-        return {
-            "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=np.float64),
-            "penalty": np.array([level.penalty for level in cell.levels]),
-            "coefs": last_coefs(levels, design),
-            "mse": [[float(np.mean([one.mse for one in step])) for step in its] for its in levels],
-        }
-
-
-def near_best(rows, standard_errors):
-    """Return the numbers of the candidates within so many standard errors of the best mean score."""
-    means = np.array([row["mean_test_score"] for row in rows])
-    if not np.isfinite(means).any():
-        raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
-    best = int(np.nanargmax(means))
-    folds = rows[best]["scores"]
-    slack = 1e-12 * abs(means[best])
-    if len(folds) > 1:
-        slack += standard_errors * np.std(folds, ddof=1) / np.sqrt(len(folds))
-    return np.flatnonzero(means >= means[best] - slack)
-
-
-def not_told_apart(rows):
-    """Return the numbers of the candidates that the folds do not tell from the best one.
-
-    Their score is lower by less than one standard error of the difference, which the folds have in common.
-    """
-    scores = np.array([row["scores"] for row in rows])
-    best = int(np.nanargmax(scores.mean(axis=1)))
-    behind = scores[best] - scores
-    error = np.std(behind, axis=1, ddof=1) / np.sqrt(scores.shape[1]) if scores.shape[1] > 1 else 0.0
-    return np.flatnonzero(behind.mean(axis=1) <= error + 1e-12 * abs(scores[best].mean()))
-
-
-def over_folds(candidates, shape):
-    """Return in which share of these models each coefficient is used, and the mean of the models.
-
-    `candidates` holds a sequence of the folds' models for each candidate.
-    """
-    share, mean = np.zeros(shape), np.zeros(shape)
-    n_models = sum(map(len, candidates))
-    for one in itertools.chain.from_iterable(candidates):
-        one.add_to(mean)
-        share.reshape(-1)[one.positions] += 1
-    share /= n_models
-    return share[:, 0] if shape[1] == 1 else share, mean / n_models
-
-
-def chosen_result(iterates):
-    """Return the last of these iterates as a solver's result."""
-    last = iterates[-1]
-    history = {
-        name: np.array([getattr(one, name) for one in iterates], dtype=np.float64) for name in RECORDED
-    }
-    return SolverResult(
-        last.coef, last.index, last.link, len(iterates), len(iterates) - 1, Status.CHOSEN, history
-    )
-
-
-def averaged(X, coef, results, Y, fitter, weight):
-    """Return results with these coefficients, in the units of X, and the link that goes with them."""
-    index = np.asarray(X @ coef)
-    averaged = []
-    for k, result in enumerate(results):
-        factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
-        link, _ = fitter.fit(factor * index[:, k], np.ascontiguousarray(Y[:, k]), weight)
-        averaged.append(replace(result, coef=factor * coef[:, k], index=factor * index[:, k], link=link))
-    return averaged
+    def _at_index(self, index, links):
+        """Return an estimator whose index is known already, for scorers that ask it to predict."""
+        known = index[:, 0] if index.shape[1] == 1 else index
+        frozen = copy.copy(self)
+        frozen.__dict__.update(self._attributes(np.zeros((self.n_features_in_, len(links))), links))
+        frozen.__dict__["index"] = lambda X: known
+        return frozen
 
 
 class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):

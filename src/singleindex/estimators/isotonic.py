@@ -15,7 +15,7 @@ from ..link.lpav import (
     check_vector,
     fit_monotone,
 )
-from .progress import all_or_nothing
+from .callbacks import all_or_nothing
 
 OUT_OF_BOUNDS = ("nan", "clip", "raise")
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..fitting.checks import check_n_atoms, check_penalty
+from ..fitting.memory import prepare
+from ..fitting.path import trace_path
+from ..fitting.record import model_of
 from ..solvers.path import Level, hard_levels
-from .checks import check_n_atoms, check_penalty
 from .regressor import SingleIndexRegressor
-from .search import Cell, last_coefs, trace_cell
 
 
 @dataclass(frozen=True)
@@ -74,28 +76,23 @@ def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, m
         raise ValueError("n_atoms and penalty do not go together along a path; leave one of them out.")
     model = SingleIndexRegressor(max_iter=max_iter, **settings)
     X, targets, weight = model._check_data(X, y, sample_weight)
-    levels = _levels_of(model, X.shape[1], n_atoms, penalty)
-    cell = Cell(model.column_scale, model.alpha, tuple(levels))
-    traced, design = trace_cell(model, model._prepare(X, weight), targets.Y, weight, cell, last_only=True)
+    plan = model._plan()
+    levels = _levels_of(plan, X.shape[1], n_atoms, penalty)
+    trace = trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)
+    unit = targets.unit
     return SingleIndexPath(
         n_atoms=None if penalty is not None else np.array([level.n_atoms for level in levels]),
         penalty=None if penalty is None else np.array([level.penalty for level in levels]),
-        coefs=last_coefs(traced, design, targets.unit),
-        links=[
-            [
-                one.link if u == 1 else one.link.rescale(u)
-                for one, u in zip(steps[-1], targets.unit, strict=True)
-            ]
-            for steps in traced
-        ],
-        mse=[np.array([[one.mse for one in step] for step in steps]) * targets.unit**2 for steps in traced],
-        atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in traced],
+        coefs=trace.last_coefs(unit),
+        links=[model_of(steps[-1], trace.view.to_features, unit)[1] for steps in trace.levels],
+        mse=[np.array([[one.mse for one in step] for step in steps]) * unit**2 for steps in trace.levels],
+        atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in trace.levels],
     )
 
 
-def _levels_of(model, n_features, n_atoms, penalty):
+def _levels_of(plan, n_features, n_atoms, penalty):
     """Return the levels of a path in the order in which a warm path goes best, or raise."""
-    structure = model._settings_of_all_levels(n_features)["structure"]
+    structure = plan.structure
     available = structure.check((n_features,))
     if penalty is not None:
         return [Level(penalty=check_penalty(p, structure)) for p in sorted(set(penalty), reverse=True)]

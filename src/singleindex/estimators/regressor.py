@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from ..design.blocks import Target
-from ..solvers import in_units
-from .base import SingleIndexBase, Targets
-from .checks import check_varies
-from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
-from .progress import all_or_nothing, with_callbacks
-from .stream import learns_from_streams
+from ..fitting.checks import check_varies
+from ..fitting.plan import make_fitter
+from ..fitting.record import Targets
+from ..fitting.targets import powers_of_two, units_of_outputs
+from .base import SingleIndexBase, learns_from_streams
+from .by_blocks import by_blocks
+from .callbacks import all_or_nothing
 
 
 class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
@@ -109,35 +108,6 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     True
     """
 
-    @all_or_nothing
-    @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn w and g.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
-            returns, which brings its own y and weights.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights count as rows: 2 is the same as the row twice. Their unit therefore matters for how far
-            the length of w is trusted; let them average about one.
-
-        Returns
-        -------
-        self
-        """
-        self.__dict__.pop("stream_", None)
-        if is_in_blocks(X):
-            return fit_blocks(self, X, y, sample_weight)
-        X, targets, weight = self._check_data(X, y, sample_weight)
-        if is_stochastic(self):
-            return self._stream_rows(X, targets.Y, weight, targets.unit)
-        results, design = self._solve_outputs(X, targets, weight)
-        self._set_fitted(in_users_units(results, targets.unit), design, X.dtype)
-        return self
-
     @available_if(learns_from_streams)
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
@@ -162,40 +132,20 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         return self._go_on(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1), weight)
 
     def _check_data(self, X, y, sample_weight):
-        """Return checked X, the targets and the weights."""
         X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
         weight = self._check_weight(sample_weight, X)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         check_varies(Y if weight is None else Y[weight > 0])
-        unit = self._units_of_outputs(Y, weight)
+        unit = units_of_outputs(make_fitter(self.link, self.lipschitz), Y, weight)
         return X, Targets(y, Y / unit, unit), weight
 
-    def _targets_of_blocks(self, facts):
-        """Return how each output is made of y, and its unit."""
+    def _read_targets(self, facts):
         if len(facts.low) == 0:
             raise ValueError("y must hold numbers, in some row of positive weight.")
         check_varies(np.stack([facts.low, facts.high]), facts.n_rows)
         largest = np.maximum(np.abs(facts.low), np.abs(facts.high))
-        unit = np.ones(facts.n_outputs)
-        if self.link in ("learned", "identity"):
-            unit = np.ldexp(1.0, np.frexp(largest)[1])
+        unit = powers_of_two(make_fitter(self.link, self.lipschitz), largest)
         return [Target(column=k, unit=float(u)) for k, u in enumerate(unit)], unit
-
-    def _in_users_units(self, results, unit):
-        return in_users_units(results, unit)
-
-    def _units_of_outputs(self, Y, weight):
-        """Return what to divide the outputs by, so that none outweighs the others in a joint fit.
-
-        Alone, an output is brought near 1 by a power of two, which is exact.
-        """
-        if self.link not in ("learned", "identity"):
-            return np.ones(Y.shape[1])
-        power = np.ldexp(1.0, np.frexp(np.max(np.abs(Y), axis=0))[1])
-        if Y.shape[1] == 1:
-            return power
-        gap = Y / power - np.average(Y / power, axis=0, weights=weight)
-        return power * np.sqrt(np.average(gap**2, axis=0, weights=weight))
 
     @by_blocks
     def predict(self, X):
@@ -206,16 +156,3 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def in_users_units(results, unit):
-    """Return results in the units of y. Outputs that were fitted together keep their common history."""
-    together = len(results) > 1 and all(r.history is results[0].history for r in results)
-    scaled = []
-    for result, u in zip(results, unit, strict=True):
-        history = result.history
-        if not together:
-            squared = ("objective", "mse")
-            history = {name: v * u**2 if name in squared else v for name, v in history.items()}
-        scaled.append(replace(in_units(result, u), history=history))
-    return scaled

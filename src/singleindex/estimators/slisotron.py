@@ -7,13 +7,15 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import row_norms
 
-from ..design import ScaledDesign, as_design
+from ..design import as_design
+from ..fitting.checks import check_count, check_number, check_slope, check_varies
+from ..fitting.progress import Progress
+from ..fitting.record import as_fitted
 from ..link import Lpav
-from ..solvers import solve_csi
+from ..solvers import Gradient, Simplicity, drive
 from ..structures import Sparse
 from .base import SingleIndexBase
-from .checks import check_count, check_number, check_slope, check_varies
-from .progress import Progress, all_or_nothing, with_callbacks
+from .callbacks import all_or_nothing, with_callbacks
 
 
 class Slisotron(RegressorMixin, SingleIndexBase):
@@ -80,19 +82,25 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         y = np.asarray(y, dtype=np.float64)
         used = np.ones(len(y), bool) if weight is None else weight > 0
         check_varies(y[used, None])
-        design = ScaledDesign(as_design(X), np.ones(X.shape[1]))
-        progress = self._progress = Progress(
-            self, X, y, np.ones(1), 1, lambda records: self._attributes(records, design, X.dtype)
-        )
+        unit = np.ones(1)
+        progress = Progress(self._teller(X, y), unit)
         longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
-        result = solve_csi(
-            design, y, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
-            max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
-            start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1), on_iteration=progress,
+        fitter, max_iter = Lpav(check_slope(self.lipschitz)), check_count("max_iter", self.max_iter)
+        progress.begin(1, max_iter, as_it_is)
+        method = Gradient(
+            as_design(X), y, Simplicity(Sparse(), fitter.slope), fitter, sample_weight=weight,
+            start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1),
         )  # fmt: skip
-        self._set_fitted([result], design, X.dtype)
+        result = drive(method, max_iter=max_iter, tol=check_number("tol", self.tol), on_iteration=progress)
+        progress.end()
+        self._copy(as_fitted([result], as_it_is, unit), X.dtype)
         return self
 
     def predict(self, X):
         """Return the link at the index: an estimate of E[y | x]."""
         return self._fitted_values(self.index(X))
+
+
+def as_it_is(w):
+    """Return w: it is learned in the units of X."""
+    return w

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from ..fitting.checks import check_count
 from ..solvers import Status
-from .checks import check_count
 
 _MAX_STEPS = 6
 _MAX_FLATS = 3

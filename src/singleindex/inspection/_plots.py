@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import column_or_1d
 
-from ..estimators.checks import check_count
+from ..fitting.checks import check_count
 from ..solvers import Status
 from ._layers import (
     _GREY,

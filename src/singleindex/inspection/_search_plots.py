@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..estimators.checks import check_count
+from ..fitting.checks import check_count
 from ._layers import (
     _GREY,
     _PALETTE,

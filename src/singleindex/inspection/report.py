@@ -10,7 +10,7 @@ import sklearn
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.checks import check_count
+from ..fitting.checks import check_count
 from ._layers import _outputs
 from ._report.facts import collect
 from ._report.page import build_page

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from .base import FloatArray
 from .curve import MonotoneCurve
-from .fitters import FloatArray, Lpav
+from .fitters import Lpav
 
 # Rows that a logistic curve counts for, as a multiple of the root of the number of rows.
 _ROOTS = 10.0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._lpav import mark_corners
+from .base import FloatArray, Link
 
-FloatArray = NDArray[np.float64]
 
-
-class MonotoneCurve:
+class MonotoneCurve(Link):
     """A piecewise linear curve through `(x, y)`, constant beyond its ends.
 
     Parameters

@@ -4,46 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from .base import FloatArray, Link, LinkFitter, find_root
 from .curve import MonotoneCurve
-from .lpav import fit_lpav
-
-FloatArray = NDArray[np.float64]
-Link = Callable[[ArrayLike], FloatArray]
-
-
-class LinkFitter(Protocol):
-    """Fits a link whose weighted residuals sum to zero, which makes centring X superfluous."""
-
-    @property
-    def slope(self) -> float:
-        """The largest slope a fitted link can have; it bounds the curvature of the loss."""
-        ...
-
-    @property
-    def is_learned(self) -> bool:
-        """Whether the link adapts to any scale of the index, so that only its direction matters."""
-        ...
-
-    def fit(
-        self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
-    ) -> tuple[Any, FloatArray]:
-        """Return the link, a callable, and its values at `index`."""
-        ...
+from .lpav import fit_lpav, solve_merged
 
 
 @dataclass(frozen=True)
-class Lpav:
+class Lpav(LinkFitter):
     """A learned monotone link of slope at most `lipschitz`."""
 
     lipschitz: float = 1.0
 
-    is_learned = True
+    @property
+    def is_bounded(self) -> bool:
+        return bool(np.isfinite(self.lipschitz))
 
     @property
     def slope(self) -> float:
@@ -55,6 +35,17 @@ class Lpav:
     ) -> tuple[MonotoneCurve, FloatArray]:
         knots, values, fitted = fit_lpav(index, y, sample_weight, self.lipschitz)
         return MonotoneCurve(knots, values), fitted
+
+    def at_slope(self, slope: float) -> Lpav:
+        return Lpav(slope)
+
+    def fitted_at(self, knots: FloatArray, y: FloatArray, weight: FloatArray, slope: float) -> FloatArray:
+        return solve_merged(knots, y, weight, slope)
+
+    def cautious(self) -> LinkFitter:
+        from .cautious import CautiousLpav  # it is a kind of this
+
+        return CautiousLpav(self.lipschitz)
 
 
 class Pav(Lpav):
@@ -73,7 +64,7 @@ FIXED_LINKS: dict[str, tuple[Callable[[Any], Any], float]] = {
 
 
 @dataclass(frozen=True)
-class ShiftedLink:
+class ShiftedLink(Link):
     """A known increasing link behind an offset: `link(index + offset)`.
 
     `name` is a key of `FIXED_LINKS` or a vectorised function.
@@ -102,7 +93,7 @@ class ShiftedLink:
 
 
 @dataclass(frozen=True)
-class FixedLink:
+class FixedLink(LinkFitter):
     """A known increasing link; only its offset, an intercept, is fitted.
 
     `name` is one of "identity", "logistic", "tanh", or an increasing vectorised function, whose
@@ -112,13 +103,17 @@ class FixedLink:
     name: str | Callable[[Any], Any] = "identity"
     slope_bound: float | None = None
 
-    is_learned = False
+    is_learned: ClassVar[bool] = False
 
     @property
     def slope(self) -> float:
         if self.slope_bound is not None:
             return self.slope_bound
         return 1.0 if callable(self.name) else FIXED_LINKS[self.name][1]
+
+    @property
+    def takes_any_unit(self) -> bool:
+        return self.name == "identity"
 
     def fit(
         self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
@@ -151,24 +146,3 @@ def check_link_values(index: FloatArray, fitted: FloatArray) -> None:
         )
     if (np.diff(fitted[np.argsort(index, kind="stable")]) < -1e-9 * np.ptp(fitted)).any():
         raise ValueError("the link function must not fall anywhere; use its negative, or another function.")
-
-
-def find_root(function: Callable[[float], float], guess: float) -> float:
-    """Return the largest point where an increasing function is not above zero.
-
-    Where it has no zero, a point far out on the side where it comes nearest.
-    """
-    low, high, reach = guess - 1.0, guess + 1.0, 1.0
-    while reach < 1e6 and (function(low) > 0 or function(high) <= 0):
-        reach *= 2
-        low = low if function(low) <= 0 else guess - reach
-        high = high if function(high) > 0 else guess + reach
-    if function(low) > 0 or function(high) <= 0:
-        return low if function(low) > 0 else high
-    # Enough to halve any interval of numbers down to two neighbours.
-    for _ in range(2200):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
-        low, high = (middle, high) if function(middle) <= 0 else (low, middle)
-    return low

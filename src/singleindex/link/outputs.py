@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .curve import MonotoneCurve
-from .fitters import FloatArray, LinkFitter, Lpav, find_root
+from .base import FloatArray, Link, LinkFitter, find_root
 
 
 @dataclass(frozen=True)
-class PerOutput:
+class PerOutput(LinkFitter):
     """A link of its own for each column of y."""
 
     fitter: LinkFitter
@@ -22,7 +21,7 @@ class PerOutput:
         return self.fitter.slope
 
     @property
-    def is_learned(self) -> bool:
+    def is_learned(self) -> bool:  # type: ignore[override]
         return self.fitter.is_learned
 
     def fit(
@@ -36,17 +35,15 @@ class PerOutput:
 
 
 @dataclass(frozen=True)
-class SharedLink:
+class SharedLink(LinkFitter):
     """One learned curve for all columns of y, each behind an offset of its own.
 
     The offsets give every column residuals of mean zero. Curve and offsets are fitted in turn, a few
     rounds each time; the next iteration of the solver goes on from a nearby index.
     """
 
-    fitter: Lpav
+    fitter: LinkFitter
     n_rounds: int = 4
-
-    is_learned = True
 
     @property
     def slope(self) -> float:
@@ -74,9 +71,7 @@ class SharedLink:
         return links, fitted
 
 
-def fit_offset(
-    curve: MonotoneCurve, index: FloatArray, mean: float, weight: FloatArray | None, guess: float
-) -> float:
+def fit_offset(curve: Link, index: FloatArray, mean: float, weight: FloatArray | None, guess: float) -> float:
     """Return the offset of the index at which the curve's mean is `mean`."""
 
     def excess(offset: float) -> float:

@@ -1,26 +1,33 @@
 """How w is found."""
 
 from .checkpoint import Checkpoint, CheckpointError
-from .csi import solve_csi
-from .one_pass import solve_one_pass
-from .result import Iterate, SolverResult, Status, in_units
+from .drive import Method, drive
+from .gradient import Gradient
+from .one_pass import OnePassGradient
+from .path import Level, solve_path
+from .result import Iterate, SolverResult, Status
 from .scale import fit_scale
 from .settings import OnePass, Stochastic, TwoPass, check_solver
+from .simplicity import Simplicity
 from .stochastic import StochasticCsi
 
 __all__ = [
     "Checkpoint",
     "CheckpointError",
+    "Gradient",
     "Iterate",
+    "Level",
+    "Method",
     "OnePass",
+    "OnePassGradient",
+    "Simplicity",
     "SolverResult",
     "Status",
     "Stochastic",
     "StochasticCsi",
     "TwoPass",
     "check_solver",
+    "drive",
     "fit_scale",
-    "in_units",
-    "solve_csi",
-    "solve_one_pass",
+    "solve_path",
 ]

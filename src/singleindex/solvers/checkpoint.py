@@ -15,6 +15,7 @@ import numpy as np
 
 from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
 from ..link.bins import Points
+from .drive import Run
 from .one_pass import State
 from .result import FloatArray, Iterate
 
@@ -44,13 +45,13 @@ class Checkpoint:
     fingerprint: str
     every: int = 10
 
-    def save(self, state: State) -> None:
-        """Keep the state, if it is time to."""
-        if state.t % self.every == 0:
-            replace_file(Path(self.path), _pack(state, self.fingerprint))
+    def save(self, run: Run) -> None:
+        """Keep the run, if it is time to."""
+        if len(run.history) % self.every == 0:
+            replace_file(Path(self.path), _pack(run, self.fingerprint))
 
-    def load(self) -> State | None:
-        """Return the state that was kept, None where there is none."""
+    def load(self) -> Run | None:
+        """Return the run that was kept, None where there is none."""
         path = Path(self.path)
         if not path.exists():
             return None
@@ -96,16 +97,16 @@ def replace_file(path: Path, content: bytes) -> None:
 # ---------------------------------------------------------------- the file
 
 
-def _pack(state: State, mark: str) -> bytes:
-    arrays: dict[str, FloatArray] = {"w": state.w, "w_old": state.w_old, "history": np.array(state.history)}
+def _pack(run: Run, mark: str) -> bytes:
+    state: State = run.state
+    arrays: dict[str, FloatArray] = {"w": state.w, "w_old": state.w_old, "history": np.array(run.history)}
     head: dict[str, Any] = {
-        "version": _VERSION, "fingerprint": mark, "t": state.t, "step": state.step.hex(),
+        "version": _VERSION, "fingerprint": mark, "step": state.step.hex(),
         "exponent": state.exponent, "link": _pack_link(state.link, "link", arrays),
     }  # fmt: skip
     if state.index_old is not None:
         arrays["index_old"] = state.index_old
-    best = state.best
-    assert best is not None
+    best = run.best
     head["best"] = {name: float(getattr(best, name)).hex() for name in _NUMBERS}
     head["best_link"] = _pack_link(best.link, "best_link", arrays)
     arrays["best_coef"], arrays["best_index"] = best.coef, best.index
@@ -119,7 +120,7 @@ def _pack(state: State, mark: str) -> bytes:
     return buffer.getvalue()
 
 
-def _unpack(content: bytes, mark: str) -> State:
+def _unpack(content: bytes, mark: str) -> Run:
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = dict(file)
     head = json.loads(str(arrays["head"]))
@@ -136,10 +137,11 @@ def _unpack(content: bytes, mark: str) -> State:
         _unpack_link(head["best_link"], "best_link", arrays), numbers["objective"], numbers["mse"],
         int(numbers["n_atoms"]), numbers["step_size"], numbers["change"], points,
     )  # fmt: skip
-    return State(
+    state = State(
         arrays["w"], arrays["w_old"], _unpack_link(head["link"], "link", arrays), float.fromhex(head["step"]),
-        head["t"], head["exponent"], arrays.get("index_old"), best, arrays["history"].tolist(),
+        head["exponent"], arrays.get("index_old"),
     )  # fmt: skip
+    return Run(state, best, arrays["history"].tolist())
 
 
 def _pack_link(link: Any, name: str, arrays: dict[str, FloatArray]) -> dict[str, Any]:

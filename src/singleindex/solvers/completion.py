@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from ..design import EntriesDesign
 from ..link import LinkFitter
 from ..structures import GraphLowRank, GraphSmoother
 from .alternate import Ridge, solve_side
-from .result import FloatArray, Status
-
-RECORDED = ("objective", "mse", "n_atoms", "change")
+from .result import FloatArray
 
 # Alternations that settle the effects before the low-rank part starts, and the whole start after that.
 _EFFECT_ROUNDS, _START_ROUNDS = 20, 50
@@ -65,31 +62,30 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class CompletionStep:
+class State:
+    """Parts and their index, before the link is fitted; and the index of least squares."""
+
+    parts: Parts
+    index: FloatArray
+    start_index: FloatArray
+    change: float = np.inf
+
+
+@dataclass(frozen=True)
+class CompletionIterate:
     """One iterate, as the callback sees it."""
+
+    RECORDED: ClassVar = ("objective", "mse", "n_atoms", "change")
 
     n_iter: int
     parts: Parts
     index: FloatArray
+    start_index: FloatArray
     link: Any
     objective: float
     mse: float
     n_atoms: int
     change: float
-
-
-@dataclass(frozen=True)
-class CompletionResult:
-    """The iterate that is returned, the start, and how the solver came from one to the other."""
-
-    parts: Parts
-    index: FloatArray
-    link: Any
-    start_index: FloatArray
-    n_iter: int
-    best_iter: int
-    status: Status
-    history: dict[str, FloatArray]
 
 
 class CompletionProblem:
@@ -208,19 +204,8 @@ def prepare_start(problem: CompletionProblem, slope: float, ridge: Ridge, n_atom
     return Start(parts, problem.structure.top_atoms(problem.gradient(slope * residual), n_atoms))
 
 
-def solve_completion(
-    problem: CompletionProblem,
-    link_fitter: LinkFitter,
-    ridge: Ridge,
-    *,
-    n_atoms: int,
-    penalty: float,
-    max_iter: int,
-    tol: float,
-    start: Start | None = None,
-    on_iteration: Callable[[CompletionStep], bool | None] | None = None,
-) -> CompletionResult:
-    r"""Learn effects, factors and link of a matrix of which entries are known.
+class Completion:
+    r"""Steps for effects, factors and link of a matrix of which entries are known, for :func:`drive`.
 
     The index of entry (i, j) is :math:`b_i + c_j + p_i \cdot q_j`. Least squares comes first: it is the
     start, and for the identity link the answer. Then every iteration fits the link g to the index and
@@ -235,6 +220,9 @@ def solve_completion(
     of a matrix is λ times its atomic norm in :class:`GraphLowRank`: the step is the proximal step of CSI,
     taken in factors, with the curvature of every row and column in place of one step size for all.
 
+    The change of an iterate is the angle by which the index turned where the link is learned, else a share.
+    The objective is the penalised error.
+
     Parameters
     ----------
     problem : CompletionProblem
@@ -245,50 +233,55 @@ def solve_completion(
         The largest rank; 0 for effects alone.
     penalty : float
         λ, as a share of the least weight at which no atom enters beside the effects.
-    max_iter, tol
-        Iterations after the start, and the change of the index at which they end: an angle where the link is
-        learned, else a share.
     start : Start, default=None
         From :func:`prepare_start` for the same problem and ridge and at least as many atoms.
-    on_iteration : callable, default=None
-        Called with each :class:`CompletionStep`; a true answer stops the solver.
-
-    Notes
-    -----
-    Returned is the iterate with the least penalised error; with a known link the last, as these steps
-    descend.
     """
-    slope = link_fitter.slope
-    start = prepare_start(problem, slope, ridge, n_atoms) if start is None else start
-    ridge = replace(ridge.divided(slope), atoms=penalty * start.largest_penalty / slope)
-    parts = first_parts(problem, start, ridge, n_atoms, slope)
-    index = start_index = problem.index(parts)
-    best: CompletionStep | None = None
-    history: list[list[float]] = []
-    status, change = Status.MAX_ITER, np.inf
-    for t in range(max_iter):
-        link, fitted = link_fitter.fit(index, problem.y, problem.design.weight)
+
+    ends_by_objective = False
+
+    def __init__(
+        self,
+        problem: CompletionProblem,
+        link_fitter: LinkFitter,
+        ridge: Ridge,
+        *,
+        n_atoms: int,
+        penalty: float,
+        start: Start | None = None,
+    ) -> None:
+        self.problem, self.fitter, self.n_atoms = problem, link_fitter, n_atoms
+        slope = link_fitter.slope
+        self.effects = prepare_start(problem, slope, ridge, n_atoms) if start is None else start
+        self.ridge = replace(ridge.divided(slope), atoms=penalty * self.effects.largest_penalty / slope)
+
+    @property
+    def descends(self) -> bool:
+        return not self.fitter.is_learned
+
+    def start(self) -> State:
+        parts = first_parts(self.problem, self.effects, self.ridge, self.n_atoms, self.fitter.slope)
+        index = self.problem.index(parts)
+        return State(parts, index, index)
+
+    def look(self, state: State, n_iter: int) -> tuple[CompletionIterate, FloatArray]:
+        """Return the iterate, and its residuals."""
+        problem, parts = self.problem, state.parts
+        link, fitted = self.fitter.fit(state.index, problem.y, problem.design.weight)
         residual = fitted - problem.y
         mse = float(problem.share @ residual**2)
-        objective = 0.5 * mse + slope**2 * problem.penalty(parts, ridge) / problem.total
-        step = CompletionStep(t, parts, index, link, objective, mse, count_atoms(problem, parts), change)
-        history.append([getattr(step, name) for name in RECORDED])
-        if best is None or objective < best.objective or not link_fitter.is_learned:
-            best = step
-        if change <= tol:
-            status = Status.CONVERGED
-        if on_iteration is not None and on_iteration(step):
-            status = Status.STOPPED
-        if status is not Status.MAX_ITER or t + 1 == max_iter:
-            break
-        parts = problem.improve(parts, index - problem.centred(residual) / slope, ridge)
-        last, index = index, problem.index(parts)
-        change = problem.change(last, index, link_fitter.is_learned)
-    assert best is not None
-    return CompletionResult(
-        best.parts, best.index, best.link, start_index, len(history), best.n_iter, status,
-        dict(zip(RECORDED, np.array(history, dtype=np.float64).T.copy(), strict=True)),
-    )  # fmt: skip
+        objective = 0.5 * mse + self.fitter.slope**2 * problem.penalty(parts, self.ridge) / problem.total
+        iterate = CompletionIterate(
+            n_iter, parts, state.index, state.start_index, link, objective, mse, count_atoms(problem, parts),
+            state.change,
+        )  # fmt: skip
+        return iterate, residual
+
+    def move(self, state: State, seen: FloatArray) -> State:
+        target = state.index - self.problem.centred(seen) / self.fitter.slope
+        parts = self.problem.improve(state.parts, target, self.ridge)
+        index = self.problem.index(parts)
+        change = self.problem.change(state.index, index, self.fitter.is_learned)
+        return State(parts, index, state.start_index, change)
 
 
 def first_parts(problem: CompletionProblem, start: Start, ridge: Ridge, n_atoms: int, slope: float) -> Parts:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..design import Design
 from ..link import LinkFitter
-from .csi import for_one_fit, largest_penalty, solve_csi
+from ..structures import Structure
+from .drive import drive
+from .gradient import Gradient
 from .result import FloatArray, Iterate, SolverResult
+from .simplicity import Simplicity
 
 
 @dataclass(frozen=True, order=True)
@@ -27,53 +30,45 @@ def solve_path(
     y: FloatArray,
     levels: Sequence[Level],
     *,
-    structure: Any,
+    simplicity: Simplicity,
     link_fitter: LinkFitter,
     max_iter: int,
+    tol: float,
     sample_weight: FloatArray | None = None,
     on_iteration: Callable[[int, Iterate], bool | None] | None = None,
-    **settings: Any,
 ) -> Iterator[SolverResult]:
     """Solve at each level, in the given order, and yield the results.
 
     The start of a level is the solution of the level before, projected. The first level, which starts cold,
-    has twice `max_iter` iterations. `on_iteration` is called with the number of the level and the iterate;
-    other settings are those of :func:`solve_csi`.
+    has twice `max_iter` iterations. `on_iteration` is called with the number of the level and the iterate.
     """
-    structure = for_one_fit(structure)
-    start: FloatArray | SolverResult | None = None
+    simplicity = simplicity.for_one_fit()
+    start: FloatArray | Iterate | None = None
     largest = None
     if any(level.penalty > 0 for level in levels):
-        largest = largest_penalty(design, y, structure, link_fitter, sample_weight)
+        largest = Gradient(design, y, simplicity, link_fitter, sample_weight=sample_weight).largest_penalty()
     for number, level in enumerate(levels):
-        told = None if on_iteration is None else _at_level(on_iteration, number)
-        result = solve_csi(
-            design, y, structure, link_fitter, n_atoms=level.n_atoms, penalty=level.penalty,
-            largest_penalty=largest, start=start, max_iter=iterations_at(number, max_iter),
-            sample_weight=sample_weight, on_iteration=told, **settings,
+        method = Gradient(
+            design, y, replace(simplicity, n_atoms=level.n_atoms), link_fitter, penalty=level.penalty,
+            largest_penalty=largest, sample_weight=sample_weight, start=start,
         )  # fmt: skip
+        told = None if on_iteration is None else partial(on_iteration, number)
+        result = drive(method, max_iter=iterations_at(number, max_iter), tol=tol, on_iteration=told)
         yield result
-        if number + 1 < len(levels) and result.coef.any():
-            start = _start_of(result, structure, levels[number + 1])
+        if number + 1 < len(levels) and result.best.coef.any():
+            start = _start_of(result.best, simplicity.structure, levels[number + 1])
 
 
-def _start_of(result: SolverResult, structure: Any, level: Level) -> FloatArray | SolverResult:
-    """Return what a level starts from: the result before it as it is, where the level allows for it."""
+def _start_of(best: Iterate, structure: Structure, level: Level) -> FloatArray | Iterate:
+    """Return what a level starts from: the iterate before it as it is, where the level allows for it."""
     if level.n_atoms is None:
-        return result
-    start: FloatArray = structure.project(result.coef, level.n_atoms)
-    return start
+        return best
+    return structure.project(best.coef, level.n_atoms)
 
 
 def iterations_at(number: int, max_iter: int) -> int:
     """Return how many iterations the level of this number has."""
     return 2 * max_iter if number == 0 else max_iter
-
-
-def _at_level(
-    on_iteration: Callable[[int, Iterate], bool | None], number: int
-) -> Callable[[Iterate], bool | None]:
-    return lambda iterate: on_iteration(number, iterate)
 
 
 def hard_levels(n_available: int) -> list[Level]:

@@ -1,10 +1,10 @@
-"""What a solver returns: one frozen record, with the reason it stopped."""
+"""What a solver returns: the best iterate, the reason it stopped, and how it came there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,13 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iterate of a solver, as its callback sees it."""
+    """One iterate of a solver, as its callback sees it.
+
+    `points` is what the link was fitted to, where that is not the index of all rows; `fitted` are the values
+    of the link at the index, where they are known.
+    """
+
+    RECORDED: ClassVar = ("objective", "mse", "n_atoms", "step_size", "change")
 
     n_iter: int
     coef: FloatArray
@@ -42,49 +48,45 @@ class Iterate:
     fitted: FloatArray | None = None
 
     def by_output(self) -> list[Iterate]:
-        """Return one record per output."""
-        return split_outputs(self)
+        """Return one iterate per output; they share all but the coefficients, the index and the link."""
+        if self.coef.ndim == 1:
+            return [self]
+        return [
+            replace(self, coef=self.coef[:, k], index=self.index[:, k], link=link)
+            for k, link in enumerate(self.link)
+        ]
+
+    def in_units(self, unit: float) -> Iterate:
+        """Return the iterate of a fit to y / unit as that of a fit to y."""
+        if unit == 1:
+            return self
+        return replace(
+            self, coef=self.coef * unit, index=self.index * unit, link=self.link.rescale(unit),
+            mse=self.mse * unit**2, objective=self.objective * unit**2,
+        )  # fmt: skip
+
+    def rescaled(self, by: float, link: Any) -> Iterate:
+        """Return the iterate with w multiplied by `by`, and the link that goes with it."""
+        return replace(self, coef=by * self.coef, index=by * self.index, link=link)
 
 
 @dataclass(frozen=True)
 class SolverResult:
-    """The returned iterate, and how the solver came to it.
+    """The iterate that is returned, why the solver stopped, and how it came there.
 
-    `n_iter` counts the iterations run, `best_iter` is the number of the iterate returned.
-    `history` holds one array per quantity, one entry per iteration. `points` is what the link was fitted to,
-    where that is not the index of all rows; `fitted` are its values at the index, where they are known.
+    `history` holds one array per recorded quantity; `n_iter` counts the iterations run.
     """
 
-    coef: FloatArray
-    index: FloatArray
-    link: Any
-    n_iter: int
-    best_iter: int
+    best: Any
     status: Status
     history: dict[str, FloatArray]
-    points: Points | None = None
-    fitted: FloatArray | None = None
+    n_iter: int
 
     def by_output(self) -> list[SolverResult]:
-        """Return one record per output."""
-        return split_outputs(self)
+        """Return one result per output; they share status and history."""
+        return [replace(self, best=one) for one in self.best.by_output()]
 
 
-def split_outputs(record: Any) -> list[Any]:
-    """Return one record per output; they share all but the coefficients, the index and the link."""
-    if record.coef.ndim == 1:
-        return [record]
-    return [
-        replace(record, coef=record.coef[:, k], index=record.index[:, k], link=link)
-        for k, link in enumerate(record.link)
-    ]
-
-
-def in_units(record: Any, unit: float) -> Any:
-    """Return the record of a fit to y / unit as that of a fit to y; errors in a history are left alone."""
-    if unit == 1:
-        return record
-    changed = {"coef": record.coef * unit, "index": record.index * unit, "link": record.link.rescale(unit)}
-    if isinstance(record, Iterate):
-        changed |= {"mse": record.mse * unit**2, "objective": record.objective * unit**2}
-    return replace(record, **changed)
+def as_history(records: list[list[float]], names: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Return one array per quantity of the records of all iterations."""
+    return dict(zip(names, np.array(records, dtype=np.float64).T.copy(), strict=True))

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from ..link import Lpav
-from ..link.lpav import merge_points, solve_merged
+from ..link import LinkFitter
+from ..link.lpav import merge_points
 from .result import FloatArray
 
 # Rows per coefficient from which the training rows may settle the scale alone.
@@ -23,7 +23,7 @@ _NONE = 1e-6
 def fit_scale(
     index: FloatArray,
     y: FloatArray,
-    fitter: Lpav,
+    fitter: LinkFitter,
     sample_weight: FloatArray | None,
     n_coefficients: int,
     precision: float = 1e-12,
@@ -38,7 +38,7 @@ def fit_scale(
     so would the link; the factor is then taken to a power below one, and neighbouring rows are summed up
     before it is sought. `precision` is that of its logarithm; a good `guess` saves fits.
     """
-    if not np.isfinite(fitter.lipschitz) or n_coefficients == 0:
+    if not fitter.is_bounded or n_coefficients == 0:
         return 1.0
     index, y = np.ascontiguousarray(index), np.ascontiguousarray(y)
     # Sorted once: a longer index is a steeper link.
@@ -56,7 +56,7 @@ def fit_scale(
 
     @cache  # brentq asks for the ends of its bracket once more
     def correlation(log_factor: float) -> float:
-        fitted = solve_merged(knots, means, weights, fitter.lipschitz * np.exp(log_factor))
+        fitted = fitter.fitted_at(knots, means, weights, fitter.slope * np.exp(log_factor))
         return float(pull @ (fitted - means) / size) + _NONE
 
     low, high = 0.0, np.log(2.0)

@@ -11,9 +11,9 @@ from ..design import Design, column_scale
 from ..link import LinkFitter, MonotoneCurve, ShiftedLink
 from ..link.bins import Bins
 from ..structures import Structure
-from .csi import RECORDED, for_one_fit, squared_length
-from .result import FloatArray, SolverResult, Status
+from .result import FloatArray, Iterate, SolverResult, Status, as_history
 from .settings import Stochastic
+from .simplicity import squared_length
 
 # The step size halves over the first so many steps, at a decay of one half twice as slowly.
 _STEPS = 100.0
@@ -52,7 +52,7 @@ class StochasticCsi:
         power: float | None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        self.structure, self.fitter, self.settings = for_one_fit(structure), link_fitter, settings
+        self.structure, self.fitter, self.settings = structure.fresh(), link_fitter, settings
         self.n_atoms, self.alpha, self.penalty = n_atoms, alpha, penalty
         self.power = power if power is None or getattr(structure, "keeps_scaling", True) else 0.0
         self.state: dict[str, Any] = {} if state is None else _copied(state)
@@ -117,7 +117,7 @@ class StochasticCsi:
             "periods": 0,
             "curvature": 0.0,
             "shrink": 0.0,
-            "history": np.zeros((0, len(RECORDED))),
+            "history": np.zeros((0, len(Iterate.RECORDED))),
         }
         w = scale * self.structure.project(scale * state["covariance"], self.n_atoms)
         index = design.matvec(w)
@@ -215,13 +215,12 @@ class StochasticCsi:
         """
         state = self.state
         self._record(self._scale())
-        history = dict(zip(RECORDED, state["history"].T.copy(), strict=True))
         coef = self._projected(state["average"], self._scale(), 0.0)
         points = self._bins("model").points(state["squares"], state["y_mean"])
-        last = len(state["history"]) - 1
-        return SolverResult(
-            coef, points.index, self._link("model"), state["t"], last, Status.STREAMED, history, points
-        )
+        records = state["history"].tolist()
+        numbers = dict(zip(Iterate.RECORDED, records[-1], strict=True))
+        model = Iterate(len(records) - 1, coef, points.index, self._link("model"), **numbers, points=points)
+        return SolverResult(model, Status.STREAMED, as_history(records, Iterate.RECORDED), state["t"])
 
     # ------------------------------------------------------------ parts of the state
 

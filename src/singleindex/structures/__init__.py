@@ -1,6 +1,7 @@
 """What w may look like: one file per atomic set."""
 
-from .base import SoftStructure, Structure
+from .base import LinearMap as LinearMap
+from .base import Structure
 from .dictionary import Dictionary
 from .each_output import EachOutput as EachOutput
 from .graph import GraphSmoother as GraphSmoother
@@ -16,7 +17,6 @@ __all__ = [
     "GroupSparse",
     "LowRank",
     "RowSparse",
-    "SoftStructure",
     "Sparse",
     "Structure",
 ]

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import FloatArray
+from .base import FloatArray, Structure
 
 # What is left of w below this share of it is rounding.
 _ROUNDING = 1e-7
@@ -18,7 +18,7 @@ _OUT_OF_REACH = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Dictionary:
+class Dictionary(Structure):
     """w is a combination of at most `n_atoms` of the given atoms.
 
     Parameters

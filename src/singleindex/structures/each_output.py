@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .base import FloatArray, SoftStructure
+from .base import FloatArray, Structure
 
 
 @dataclass(frozen=True)
-class EachOutput:
+class EachOutput(Structure):
     """Applies a structure to each column of w."""
 
-    structure: SoftStructure
+    structure: Structure
 
     joint = True
 
@@ -27,6 +27,10 @@ class EachOutput:
 
     def check(self, shape: tuple[int, ...]) -> int:
         return self.structure.check(shape[:1])
+
+    @property
+    def is_soft(self) -> bool:
+        return self.structure.is_soft
 
     def shrink(self, w: FloatArray, amount: float) -> FloatArray:
         return self._columns(lambda column: self.structure.shrink(column, amount), w)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, svds
 
-from .base import FloatArray
+from .base import FloatArray, LinearMap, Structure
 from .graph import GraphSmoother, as_graph
 from .low_rank import LowRank, check_sides
 
@@ -19,7 +19,7 @@ _PRECISION = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class GraphLowRank:
+class GraphLowRank(Structure):
     r"""w is a matrix of few atoms, each of rank one and smooth over graphs of the rows and the columns.
 
     With :math:`A = I + s\,L` for the rows, L the normalised Laplacian of their graph and s the strength, and
@@ -127,9 +127,9 @@ class GraphLowRank:
         matrix = np.asarray(z, dtype=np.float64).reshape(self.shape)
         return np.ascontiguousarray(cols.inverse_root(rows.inverse_root(matrix).T).T).ravel()
 
-    def coordinates(self) -> LowRank:
-        """Return the structure of w in the coordinates of `to_coordinates`."""
-        return self._plain
+    def coordinates(self, n_features: int) -> tuple[LinearMap, LowRank]:
+        """Return the map `from_coordinates`, and the structure of w in these coordinates."""
+        return Smooth(self), self._plain
 
     @property
     def _plain(self) -> LowRank:
@@ -215,6 +215,24 @@ class GraphLowRank:
         ]
         u, s, vt = np.linalg.svd(roots[0] @ roots[1])
         return roots, s, u, vt
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """The coordinates of a graph's structure: a map that is its own transpose."""
+
+    structure: GraphLowRank
+
+    def width(self, n_features: int) -> int:
+        return n_features
+
+    def to_features(self, z: FloatArray) -> FloatArray:
+        if z.ndim == 1:
+            return self.structure.from_coordinates(z)
+        return np.column_stack([self.structure.from_coordinates(column) for column in z.T])
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        return self.to_features(gradient)
 
 
 def symmetric_root(gram: FloatArray) -> FloatArray:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import FloatArray, is_count, keep_largest
+from .base import FloatArray, LinearMap, Structure, is_count, keep_largest
 from .rows import shrink_factors
 
 
 @dataclass(frozen=True, eq=False)
-class GroupSparse:
+class GroupSparse(Structure):
     """At most `n_atoms` groups of coefficients are not zero.
 
     Parameters
@@ -33,7 +33,7 @@ class GroupSparse:
         part for each of its groups, as if its column were there once per group (the latent group
         construction). So the features in use are a union of the chosen groups: a feature is dropped
         only if all of its groups are. Such a structure works through an estimator, which repeats the
-        columns, or through `latent`; its other methods raise.
+        columns, or through `coordinates`; its other methods raise.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class GroupSparse:
         if self.n_inner is not None and not is_count(self.n_inner):
             raise ValueError(f"n_inner must be an integer of at least 1, or None; got {self.n_inner!r}.")
         if self.overlapping:
-            return len(self.latent(shape[0])[1]._weights(None))
+            return len(self.coordinates(shape[0])[1]._weights(None))
         self._labels(shape[0])
         return len(self._weights(shape[0]))
 
@@ -104,11 +104,17 @@ class GroupSparse:
                 raise ValueError(f"groups name a column that X does not have: {name!r}.")
         return replace(self, groups=[[position[name] for name in group] for group in groups])
 
-    def latent(self, n_features: int) -> tuple[NDArray[np.intp], GroupSparse]:
+    @property
+    def streams(self) -> bool:
+        return not self.overlapping
+
+    def coordinates(self, n_features: int) -> tuple[LinearMap | None, GroupSparse]:
         """Return the column of each latent coefficient, and the disjoint groups of these."""
+        if not self.overlapping:
+            return None, self
         groups = self._positions(n_features)
         labels = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
-        return np.concatenate(groups), replace(self, groups=labels, overlapping=False)
+        return Repeated(np.concatenate(groups)), replace(self, groups=labels, overlapping=False)
 
     # ------------------------------------------------------------ labels
 
@@ -116,7 +122,7 @@ class GroupSparse:
         if self.overlapping:
             raise ValueError(
                 "overlapping groups are projected on repeated columns: use the structure through an "
-                "estimator, or `latent`."
+                "estimator, or `coordinates`."
             )
         return self._labels(n_features)
 
@@ -300,6 +306,25 @@ def _is_collection(value: Any) -> bool:
     if isinstance(value, (str, bytes, Mapping)) or getattr(value, "ndim", 1) == 0:
         return False
     return isinstance(value, Iterable)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Coordinates that stand for columns of X, some for the same one; those of one column add up."""
+
+    columns: NDArray[np.intp]
+
+    def width(self, n_features: int) -> int:
+        return len(self.columns)
+
+    def to_features(self, z: FloatArray) -> FloatArray:
+        folded = np.zeros((int(np.max(self.columns)) + 1, *z.shape[1:]))
+        np.add.at(folded, self.columns, z)
+        return folded
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        repeated: FloatArray = gradient[self.columns]
+        return repeated
 
 
 def group_norms(w: FloatArray, labels: NDArray[np.intp], n_groups: int) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import svds
 
-from .base import FloatArray, is_count
+from .base import FloatArray, Structure, is_count
 
 # Singular values below this share of the largest one are rounding.
 _ROUNDING = 1e-10
@@ -18,7 +18,7 @@ _FULL_ABOVE = 0.25
 
 
 @dataclass(frozen=True)
-class LowRank:
+class LowRank(Structure):
     """w is a matrix of rank at most `n_atoms`; each row of X is a matrix, row by row in a vector.
 
     Parameters

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import FloatArray, keep_largest
+from .base import FloatArray, Structure, keep_largest
 
 
 @dataclass(frozen=True)
-class RowSparse:
+class RowSparse(Structure):
     """At most `n_atoms` rows of w, of shape (n_features, n_outputs), are not zero.
 
     For y with several columns: multi-task regression and multi-label classification that share their

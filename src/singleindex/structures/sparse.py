@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import FloatArray, keep_largest
+from .base import FloatArray, Structure, keep_largest
 
 
 @dataclass(frozen=True)
-class Sparse:
+class Sparse(Structure):
     """At most `n_atoms` coefficients are not zero.
 
     Parameters

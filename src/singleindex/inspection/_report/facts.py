@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from ...estimators.cross_fit import spread_of
+from ...fitting.cross_fit import spread_of
 from .._layers import _classes
 from ..scores import Predictions, null_predictions, outcomes, predictions_of, score_all
 from .baselines import Baseline, make_baseline

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from ...estimators.cross_fit import spread_of
+from ...fitting.cross_fit import spread_of
 from ..scores import Predictions, columns, predictions_of
 
 

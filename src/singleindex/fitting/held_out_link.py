@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..link import MonotoneCurve
-from ..link.lpav import fit_lpav
+from ..design import EntriesDesign
+from ..link import LinkFitter, MonotoneCurve
+from ..solvers.completion import CompletionIterate, Parts
+from ..solvers.result import FloatArray
 from .cross_fit import length_for_link, spread_of
+from .ratings import Ratings
 
 # Parts in which held-out ratings are predicted by a link learned from the others.
 _PARTS = 5
@@ -22,7 +26,7 @@ class HeldOutLink:
     """A link, what it predicts for ratings that it, too, has not seen, and how far the curve is trusted."""
 
     link: MonotoneCurve
-    predicted: np.ndarray
+    predicted: FloatArray
     trust: float
 
 
@@ -30,24 +34,24 @@ class HeldOutLink:
 class HeldOut:
     """Held-out ratings: their index, in the units of y, their values and weights, and a part for each."""
 
-    index: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray | None
-    fold: np.ndarray
+    index: FloatArray
+    y: FloatArray
+    weight: FloatArray | None
+    fold: NDArray[np.intp]
 
 
-def link_folds(n_ratings) -> np.ndarray:
+def link_folds(n_ratings: int) -> NDArray[np.intp]:
     """Return for each rating in which part it is predicted by a link learned from the other parts."""
     return np.random.default_rng(0).permutation(n_ratings) % _PARTS
 
 
-def line_through(held_out: HeldOut) -> np.ndarray:
+def line_through(held_out: HeldOut) -> FloatArray:
     """Return the index plus a constant: what least squares predicts."""
     shift = np.average(held_out.y - held_out.index, weights=held_out.weight)
     return held_out.index + shift
 
 
-def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
+def fit_held_out_link(held_out: HeldOut, fitter: LinkFitter) -> HeldOutLink:
     """Return a link for the index, from held-out ratings.
 
     The index is that of least squares, or has its units, so that index + constant is a fair guess of y
@@ -58,15 +62,15 @@ def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
     index, y, weight, fold = held_out.index, held_out.y, held_out.weight, held_out.fold
     line = line_through(held_out)
     cap = slope_cap(index, y, weight, fitter)
-    knots = MonotoneCurve(*fit_lpav(index, y, weight, cap)[:2]).knots_
+    steep = fitter.at_slope(cap)
+    knots = steep.fit(index, y, weight)[0].knots_
     apart = line.copy()
     for number in np.unique(fold):
         test = fold == number
         if test.all():
             break
         part = None if weight is None else weight[~test]
-        x, values, _ = fit_lpav(index[~test], y[~test], part, cap)
-        apart[test] = np.interp(index[test], x, values)
+        apart[test] = steep.fit(index[~test], y[~test], part)[0](index[test])
     trust = trust_in_curve(apart - line, y - line, weight)
     values = (1 - trust) * (knots[:, 0] + (line[0] - index[0])) + trust * knots[:, 1]
     # A mean of y lies where y does; the line alone need not.
@@ -75,9 +79,9 @@ def fit_held_out_link(held_out: HeldOut, fitter) -> HeldOutLink:
     return HeldOutLink(link, np.clip(line + trust * (apart - line), low, high), trust)
 
 
-def slope_cap(index, y, weight, fitter) -> float:
+def slope_cap(index: FloatArray, y: FloatArray, weight: FloatArray | None, fitter: LinkFitter) -> float:
     """Return the largest slope of the curve: that at which its residuals say no more about the index."""
-    if not np.isfinite(fitter.lipschitz):
+    if not fitter.is_bounded:
         return np.inf
     mean, sd = spread_of(index, weight)
     if not sd > 0:
@@ -86,7 +90,7 @@ def slope_cap(index, y, weight, fitter) -> float:
     return max(1.0, fitter.slope * factor / sd)
 
 
-def trust_in_curve(gain, residual, weight) -> float:
+def trust_in_curve(gain: FloatArray, residual: FloatArray, weight: FloatArray | None) -> float:
     """Return how much of the curve's departure from the line to keep, by its success on held-out parts."""
     weight = np.ones(len(gain)) if weight is None else weight
     noise = float(np.average(residual**2, weights=weight))
@@ -100,11 +104,11 @@ def trust_in_curve(gain, residual, weight) -> float:
 # ---------------------------------------------------------------- in a completer
 
 
-def index_at(parts, design):
+def index_at(parts: Parts, design: EntriesDesign) -> FloatArray:
     return design.index(parts.left, parts.right)
 
 
-def length_in_y(index, start_index, slope):
+def length_in_y(index: FloatArray, start_index: FloatArray, slope: float) -> float:
     """Return the factor at which an index is as long as that of least squares, in the units of y.
 
     The scale of an index is determined with its link only. Least squares has the one at which the link is the
@@ -116,19 +120,21 @@ def length_in_y(index, start_index, slope):
     return slope * (along if along > 0 else 1.0)
 
 
-def held_out_ratings(ratings, index, at, folds):
+def held_out_ratings(
+    ratings: Ratings, index: FloatArray, at: NDArray[np.intp], folds: NDArray[np.intp]
+) -> HeldOut:
     """Return the held-out index of the ratings at these positions with what a link needs to know of them."""
     weight = ratings.design.weight
     return HeldOut(index, ratings.y[at], None if weight is None else weight[at], folds[at])
 
 
-def with_held_out_link(result, held_out, fitter):
-    """Return the result and the link fitted to held-out ratings, both at the largest slope allowed."""
+def with_held_out_link(best: CompletionIterate, held_out: HeldOut, fitter: LinkFitter) -> CompletionIterate:
+    """Return the iterate with the link fitted to held-out ratings, both at the largest slope allowed."""
     link = fit_held_out_link(held_out, fitter).link
-    length = length_in_y(result.index, result.start_index, fitter.slope)
+    length = length_in_y(best.index, best.start_index, fitter.slope)
     with np.errstate(divide="ignore", invalid="ignore"):
         steepest = np.max(np.diff(link.y) / np.diff(link.x), initial=0.0)
-    stretch = steepest / fitter.lipschitz if steepest > 0 and np.isfinite(fitter.lipschitz) else 1.0
+    stretch = steepest / fitter.slope if steepest > 0 and fitter.is_bounded else 1.0
     scale = stretch * length
-    result = replace(result, parts=result.parts.scaled(scale), index=scale * result.index)
-    return result, MonotoneCurve(stretch * link.x, link.y)
+    link = MonotoneCurve(stretch * link.x, link.y)
+    return replace(best, parts=best.parts.scaled(scale), index=scale * best.index, link=link)

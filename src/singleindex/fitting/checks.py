@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..link.lpav import check_lipschitz
-from ..structures import SoftStructure, Structure
+from ..structures import Structure
 
 
-def check_n_atoms(n_atoms, n_available):
+def check_n_atoms(n_atoms: Any, n_available: int) -> int | None:
     if n_atoms is None:
         return None
     if isinstance(n_atoms, bool) or not isinstance(n_atoms, numbers.Integral):
@@ -26,17 +28,17 @@ def check_n_atoms(n_atoms, n_available):
     return int(n_atoms)
 
 
-def check_structure(structure):
-    if isinstance(structure, type) or not isinstance(structure, Structure):
+def check_structure(structure: Any) -> Structure:
+    if not isinstance(structure, Structure):
         given = structure.__name__ if isinstance(structure, type) else repr(structure)
         raise ValueError(
-            "structure must be an object with the methods project, count_atoms and check, such as Sparse() "
-            f"or GroupSparse(groups), got {given}."
+            "structure must be an object such as Sparse() or GroupSparse(groups), or of your own class that "
+            f"inherits from singleindex.structures.Structure, got {given}."
         )
     return structure
 
 
-def check_atoms_available(structure, n_features):
+def check_atoms_available(structure: Structure, n_features: int) -> int:
     available = structure.check((n_features,))
     if not isinstance(available, numbers.Integral):
         raise ValueError(
@@ -45,35 +47,35 @@ def check_atoms_available(structure, n_features):
     return int(available)
 
 
-def check_slope(lipschitz):
+def check_slope(lipschitz: Any) -> float:
     lipschitz = check_lipschitz(lipschitz)
     if lipschitz == 0:
         raise ValueError("lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default.")
     return lipschitz
 
 
-def check_number(name, value):
+def check_number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
     return float(value)
 
 
-def check_penalty(penalty, structure):
-    share = check_number("penalty", penalty)
+def check_penalty(penalty: Any, structure: Structure, name: str = "penalty") -> float:
+    share = check_number(name, penalty)
     if share > 1:
-        raise ValueError(f"penalty is a share from 0 to 1, where w is zero, got {penalty!r}.")
-    if share > 0 and not isinstance(structure, SoftStructure):
+        raise ValueError(f"{name} is a share from 0 to 1, where w is zero, got {penalty!r}.")
+    if share > 0 and not structure.is_soft:
         raise ValueError(f"{type(structure).__name__} has no soft thresholding; use penalty=0 and n_atoms.")
     return share
 
 
-def check_count(name, value):
+def check_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
     return int(value)
 
 
-def check_varies(Y, n_rows=None):
+def check_varies(Y: NDArray[np.float64], n_rows: int | None = None) -> None:
     constant = np.flatnonzero((Y[:1] == Y).all(axis=0))
     if len(constant):
         which = "y" if Y.shape[1] == 1 else f"Column {constant[0]} of y"

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ..solvers import fit_scale
+from ..design import View
+from ..link import LinkFitter, MonotoneCurve
+from ..solvers import Iterate, fit_scale
+from ..solvers.result import FloatArray
+from .plan import Plan
+
+Weight = FloatArray | None
 
 
-def spread_of(index, weight):
+def spread_of(index: FloatArray, weight: Weight) -> tuple[float, float]:
     """Return mean and standard deviation of an index."""
-    mean = np.average(index, weights=weight)
-    return mean, np.sqrt(np.average((index - mean) ** 2, weights=weight))
+    mean = float(np.average(index, weights=weight))
+    return mean, float(np.sqrt(np.average((index - mean) ** 2, weights=weight)))
 
 
-def standardised(iterates, design, weight):
+def standardised(
+    plan: Plan, iterates: Sequence[Iterate], to_features: Callable[[FloatArray], FloatArray], weight: Weight
+) -> tuple[FloatArray, FloatArray]:
     """Return w in the units of X and what to add to Xw, one column each per output.
 
     So that the index has mean 0 and spread 1 over the training rows; for a known link, as that link takes it.
     """
-    coef = np.column_stack([design.in_units_of_X(one.coef) for one in iterates])
+    coef = np.column_stack([to_features(one.coef) for one in iterates])
     offset = np.zeros(len(iterates))
     for k, one in enumerate(iterates):
-        if hasattr(one.link, "offset"):
+        if not plan.fitter.is_learned:
             offset[k] = one.link.offset
         else:
             mean, sd = spread_of(one.index, weight)
@@ -34,20 +43,30 @@ def standardised(iterates, design, weight):
     return coef, offset
 
 
-def held_out_index(iterates, design, X_test, weight):
+def held_out_index(
+    plan: Plan, iterates: Sequence[Iterate], view: View, X_test: Any, weight: Weight
+) -> FloatArray:
     """Return the standardised index of held-out rows, one column per output."""
-    coef, offset = standardised(iterates, design, weight)
-    return safe_sparse_dot(X_test, coef, dense_output=True) + offset
+    coef, offset = standardised(plan, iterates, view.to_features, weight)
+    index: FloatArray = safe_sparse_dot(X_test, coef, dense_output=True) + offset
+    return index
 
 
-def line_length(index, y, fitter, weight):
+def line_length(index: FloatArray, y: FloatArray, fitter: LinkFitter, weight: Weight) -> float:
     """Return the factor at which a line of the largest slope fits y, as in the solver's start."""
     mean, sd = spread_of(index, weight)
     slope = np.average((index - mean) * y, weights=weight) / sd**2 if sd > 0 else 0.0
-    return max(abs(slope), 1e-12) / fitter.slope
+    return float(max(abs(slope), 1e-12) / fitter.slope)
 
 
-def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
+def length_for_link(
+    held_out: FloatArray,
+    y: FloatArray,
+    fitter: LinkFitter,
+    weight: Weight,
+    precision: float = 1e-12,
+    guess: float = 0.0,
+) -> float:
     """Return the factor that brings a standardised held-out index to the length its link needs.
 
     Where the index predicts held-out rows hardly better than chance, the factor stays near that of the
@@ -61,7 +80,7 @@ def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
     noise = np.average(centred**2, weights=weight) * np.average(held_out**2, weights=weight) / total
     # None at two standard errors of the slope, all of it far beyond.
     trust = max(0.0, 1 - 4 * noise / slope**2) if slope > 0 else 0.0
-    return base * scale**trust
+    return float(base * scale**trust)
 
 
 # The share of y's spread that one jump of the link covers where the index separates two levels of y. A
@@ -73,8 +92,10 @@ class IndexNotIdentifiedWarning(UserWarning):
     """The data do not tell the index, or not the shape of its link."""
 
 
-def warn_if_not_identified(link, y):
+def warn_if_not_identified(link: Any, y: FloatArray) -> None:
     """Warn where a learned link is constant, or where it jumps from one level to another between all rows."""
+    if not isinstance(link, MonotoneCurve):
+        return
     spread = np.max(y) - np.min(y)
     if np.ptp(link.y) <= 1e-9 * spread:
         warnings.warn(
@@ -93,22 +114,27 @@ def warn_if_not_identified(link, y):
         )
 
 
-def with_cross_fitted_link(result, y, fitter, final_fitter, weight, held_out):
-    """Return the result with the link fitted to the held-out index, and w at the length that fits it.
+def with_cross_fitted_link(
+    best: Iterate,
+    y: FloatArray,
+    fitter: LinkFitter,
+    final_fitter: LinkFitter,
+    weight: Weight,
+    held_out: FloatArray,
+) -> Iterate:
+    """Return the iterate with the link fitted to the held-out index, and w at the length that fits it.
 
     `held_out` is the standardised index of every row under a w that was learned without it, NaN for rows
     that were never held out. In-sample the index of the training rows looks better than it is, the more so
     the more coefficients there are; a link fitted to it is too steep. This one is not.
     """
     seen = np.isfinite(held_out)
-    mean, sd = spread_of(result.index, weight)
+    mean, sd = spread_of(best.index, weight)
     if not sd > 0 or not seen.any():
-        return result
+        return best
     weight = None if weight is None else weight[seen]
     held_out, y = np.ascontiguousarray(held_out[seen]), np.ascontiguousarray(y[seen])
     factor = length_for_link(held_out, y, fitter, weight)
     link, _ = final_fitter.fit(factor * held_out, y, weight)
     scale = factor / sd
-    return replace(
-        result, coef=scale * result.coef, index=scale * result.index, link=link.shift(scale * mean)
-    )
+    return best.rescaled(scale, link.shift(scale * mean))

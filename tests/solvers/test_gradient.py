@@ -1,4 +1,4 @@
-"""The CSI solver: equivariances, known special cases, stopping, recovery."""
+"""The paper's step, driven: equivariances, known special cases, stopping, recovery."""
 
 import dataclasses
 
@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from singleindex.datasets import make_single_index
-from singleindex.design import ScaledDesign, as_design, column_scale
+from singleindex.design import Scaling, View, as_design, column_scale
 from singleindex.link import FixedLink, Lpav, Pav
-from singleindex.solvers import Iterate, Status, solve_csi
+from singleindex.solvers import Gradient, Iterate, Simplicity, Status, drive
 from singleindex.structures import Sparse
 
 HISTORY = {"objective", "mse", "n_atoms", "step_size", "change"}
@@ -21,18 +21,30 @@ def make_data(n=120, d=30, link="ramp", noise="gaussian", seed=0, **options):
     return X, y.astype(float), w
 
 
+def solve_design(
+    design, y, fitter, n_atoms=None, alpha=0.0, max_iter=50, tol=1e-3, on_iteration=None, **options
+):
+    simplicity = Simplicity(Sparse(), fitter.slope, n_atoms, alpha)
+    method = Gradient(design, y, simplicity, fitter, **options)
+    return drive(method, max_iter=max_iter, tol=tol, on_iteration=on_iteration)
+
+
 def solve(X, y, link_fitter=None, n_atoms=6, **options):
     options = {"alpha": 0.05, "tol": 1e-4, **options}
-    return solve_csi(as_design(X), y, Sparse(), link_fitter or Lpav(1.0), n_atoms=n_atoms, **options)
+    return solve_design(as_design(X), y, link_fitter or Lpav(1.0), n_atoms=n_atoms, **options)
 
 
 def solve_scaled(X, y, power, **options):
     """Solve with scaled columns; return the result with its coefficients in the units of X."""
     design = as_design(X)
     _, variance = design.column_moments(np.full(len(y), 1 / len(y)))
-    design = ScaledDesign(design, column_scale(variance, power))
-    result = solve_csi(design, y, Sparse(), Lpav(1.0), **options)
-    return dataclasses.replace(result, coef=design.in_units_of_X(result.coef))
+    view = View(design, Scaling(column_scale(variance, power)))
+    result = solve_design(view, y, Lpav(1.0), **options)
+    return with_coef(result, view.to_features(result.best.coef))
+
+
+def with_coef(result, coef):
+    return dataclasses.replace(result, best=dataclasses.replace(result.best, coef=coef))
 
 
 def collect(iterates):
@@ -46,9 +58,9 @@ def cosine(a, b):
 
 def assert_same_solution(a, b, scale=1.0, rtol=1e-8):
     """Assert that b's coefficients are `scale` times a's, and that both took the same path."""
-    expected = scale * a.coef
-    np.testing.assert_allclose(b.coef, expected, rtol=0, atol=rtol * np.abs(expected).max())
-    assert (a.n_iter, a.best_iter, a.status) == (b.n_iter, b.best_iter, b.status)
+    expected = scale * a.best.coef
+    np.testing.assert_allclose(b.best.coef, expected, rtol=0, atol=rtol * np.abs(expected).max())
+    assert (a.n_iter, a.best.n_iter, a.status) == (b.n_iter, b.best.n_iter, b.status)
 
 
 def test_assert_same_solution_fails_on_wrong_answers():
@@ -56,8 +68,8 @@ def test_assert_same_solution_fails_on_wrong_answers():
     result = solve(X, y)
     assert_same_solution(result, result)
     wrong = [
-        dataclasses.replace(result, coef=result.coef * (1 + 1e-6)),
-        dataclasses.replace(result, coef=-result.coef),
+        with_coef(result, result.best.coef * (1 + 1e-6)),
+        with_coef(result, -result.best.coef),
         dataclasses.replace(result, n_iter=result.n_iter + 1),
         dataclasses.replace(result, status=Status.STOPPED),
     ]
@@ -96,7 +108,9 @@ def test_ridge_follows_the_unit_of_x(factor):
     X, y, _ = make_data()
     base, other = solve(X, y, alpha=0.05), solve(factor * X, y, alpha=0.05 * factor**2)
     assert_same_solution(base, other, scale=1 / factor)
-    np.testing.assert_allclose(other.index, base.index, rtol=0, atol=1e-8 * np.abs(base.index).max())
+    np.testing.assert_allclose(
+        other.best.index, base.best.index, rtol=0, atol=1e-8 * np.abs(base.best.index).max()
+    )
 
 
 @pytest.mark.parametrize("n_atoms", [None, 5])
@@ -105,10 +119,10 @@ def test_full_scaling_makes_units_of_columns_irrelevant(n_atoms):
     units = 10 ** np.random.default_rng(0).uniform(-4, 4, X.shape[1])
     options = {"power": 1.0, "n_atoms": n_atoms, "alpha": 0.05, "tol": 1e-4}
     base, other = solve_scaled(X, y, **options), solve_scaled(X * units, y, **options)
-    at = np.linspace(base.index.min() - 1, base.index.max() + 1, 50)
-    np.testing.assert_allclose(other.link(at), base.link(at), rtol=0, atol=1e-8)
-    np.testing.assert_allclose(other.index, base.index, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(other.coef * units, base.coef, rtol=0, atol=1e-8)
+    at = np.linspace(base.best.index.min() - 1, base.best.index.max() + 1, 50)
+    np.testing.assert_allclose(other.best.link(at), base.best.link(at), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(other.best.index, base.best.index, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(other.best.coef * units, base.best.coef, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("fitter", [Lpav(1.0), Pav(), FixedLink("logistic")], ids=repr)
@@ -140,7 +154,7 @@ def test_order_of_rows_and_columns_does_not_matter():
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])
     base, other = solve(X, y), solve(X[rows][:, columns], y[rows])
-    np.testing.assert_allclose(other.coef, base.coef[columns], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(other.best.coef, base.best.coef[columns], rtol=0, atol=1e-8)
 
 
 def test_nothing_is_changed():
@@ -158,7 +172,7 @@ def test_nothing_is_changed():
 
 def test_reruns_agree_bit_for_bit():
     X, y, _ = make_data()
-    assert solve(X, y).coef.tobytes() == solve(X, y).coef.tobytes()
+    assert solve(X, y).best.coef.tobytes() == solve(X, y).best.coef.tobytes()
 
 
 # ---------------------------------------------------------------- known special cases
@@ -177,9 +191,9 @@ def test_identity_link_is_ridge_regression(alpha, weighted):
     ridge = np.linalg.solve((centred.T * share) @ centred + alpha * np.eye(8), (centred.T * share) @ target)
     result = solve(X, y, FixedLink("identity"), alpha=alpha, sample_weight=weight, **TO_THE_END)
     assert result.status is Status.CONVERGED
-    np.testing.assert_allclose(result.coef, ridge, atol=1e-7)
-    assert cosine(result.coef, ridge) > 1 - 1e-12
-    assert result.link.offset == pytest.approx(share @ y - share @ X @ ridge, abs=1e-6)
+    np.testing.assert_allclose(result.best.coef, ridge, atol=1e-7)
+    assert cosine(result.best.coef, ridge) > 1 - 1e-12
+    assert result.best.link.offset == pytest.approx(share @ y - share @ X @ ridge, abs=1e-6)
 
 
 def logistic_regression(X, y, alpha, weight=None):
@@ -193,8 +207,8 @@ def test_logistic_link_is_logistic_regression(alpha):
     model = logistic_regression(X, y, alpha)
     result = solve(X, y, FixedLink("logistic"), alpha=alpha, **TO_THE_END)
     assert result.status is Status.CONVERGED
-    np.testing.assert_allclose(result.coef, model.coef_[0], atol=1e-5)
-    assert result.link.offset == pytest.approx(model.intercept_[0], abs=1e-5)
+    np.testing.assert_allclose(result.best.coef, model.coef_[0], atol=1e-5)
+    assert result.best.link.offset == pytest.approx(model.intercept_[0], abs=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.01, 0.1, 1.0])
@@ -216,8 +230,8 @@ def test_one_column_is_isotonic_regression():
     y = -np.tanh(x) + 0.1 * rng.normal(size=80)
     result = solve(x[:, None], y, Pav(), n_atoms=None, alpha=0.0)
     _, fitted = Pav().fit(-x, y)
-    np.testing.assert_allclose(result.link(result.index), fitted, atol=1e-12)
-    assert result.coef[0] < 0
+    np.testing.assert_allclose(result.best.link(result.best.index), fitted, atol=1e-12)
+    assert result.best.coef[0] < 0
 
 
 # ---------------------------------------------------------------- what is returned, and why it ended
@@ -234,12 +248,12 @@ def test_which_iterate_is_returned(fitter, seed):
     assert [i.n_iter for i in iterates] == list(range(result.n_iter))
     objective = result.history["objective"]
     expected = np.argmin(objective) if fitter.is_learned else len(objective) - 1
-    assert result.best_iter == expected
-    best = iterates[result.best_iter]
-    assert (result.coef == best.coef).all()
-    assert (result.index == best.index).all()
-    np.testing.assert_allclose(result.index, X @ result.coef, atol=1e-12)
-    assert objective[result.best_iter] == best.objective
+    assert result.best.n_iter == expected
+    best = iterates[result.best.n_iter]
+    assert (result.best.coef == best.coef).all()
+    assert (result.best.index == best.index).all()
+    np.testing.assert_allclose(result.best.index, X @ result.best.coef, atol=1e-12)
+    assert objective[result.best.n_iter] == best.objective
 
 
 def test_history_tells_every_iteration():
@@ -263,7 +277,7 @@ def test_result_is_frozen():
     X, y, _ = make_data()
     result = solve(X, y)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        result.coef = None
+        result.best.coef = None
 
 
 def test_converged():
@@ -304,8 +318,8 @@ def test_flat():
     y = np.array([1.0, 1.0, -1.0, -1.0])
     result = solve(X, y, n_atoms=None)
     assert result.status is Status.FLAT
-    assert not result.coef.any()
-    assert result.link(0.0) == 0
+    assert not result.best.coef.any()
+    assert result.best.link(0.0) == 0
     assert {len(v) for v in result.history.values()} == {result.n_iter} == {1}
 
 
@@ -351,7 +365,7 @@ def test_warm_start_from_the_solution_converges_at_once(fitter, n_atoms):
     again = solve(X, y, fitter, n_atoms, tol=1e-3, start=iterates[-1].coef)
     assert again.status is Status.CONVERGED
     assert again.n_iter <= 2
-    assert cosine(again.coef, iterates[-1].coef) > 1 - 1e-6
+    assert cosine(again.best.coef, iterates[-1].coef) > 1 - 1e-6
 
 
 def test_start_is_the_first_iterate():
@@ -392,7 +406,7 @@ def test_fixed_step_size_is_used():
 def test_never_more_atoms_than_asked_for(n_atoms, seed):
     X, y, _ = make_data(50, 40, noise="binary", link="logistic", seed=seed)
     result = solve(X, y, n_atoms=n_atoms, tol=0, max_iter=20)
-    assert np.count_nonzero(result.coef) <= n_atoms
+    assert np.count_nonzero(result.best.coef) <= n_atoms
     assert (result.history["n_atoms"] <= n_atoms).all()
 
 
@@ -405,19 +419,19 @@ def test_support_and_direction_are_found_in_easy_data(link):
         600, 200, n_atoms=5, link=link, noise="gaussian", noise_level=0.05, random_state=1
     )
     result = solve(data.X, data.y, n_atoms=5, alpha=0.0, max_iter=100)
-    assert set(np.flatnonzero(result.coef)) == set(data.support)
-    assert cosine(result.coef, data.coef) > 0.95
+    assert set(np.flatnonzero(result.best.coef)) == set(data.support)
+    assert cosine(result.best.coef, data.coef) > 0.95
 
 
 @pytest.mark.parametrize("link", ["logistic", "ramp", "steps"])
 def test_direction_is_found_from_labels(link):
     data = make_single_index(2000, 50, n_atoms=5, link=link, noise="binary", random_state=2)
     result = solve(data.X, data.y.astype(float), n_atoms=5, alpha=0.0)
-    assert cosine(result.coef, data.coef) > 0.95
+    assert cosine(result.best.coef, data.coef) > 0.95
 
 
 def test_sparse_counts_at_more_columns_than_rows():
     data = make_single_index(400, 1000, n_atoms=4, design="counts", density=0.2, link="ramp",
                              noise="gaussian", noise_level=0.02, random_state=4)  # fmt: skip
     result = solve_scaled(data.X, data.y, 0.5, n_atoms=4, alpha=0.0)
-    assert cosine(result.coef, data.coef) > 0.95
+    assert cosine(result.best.coef, data.coef) > 0.95

@@ -1,0 +1,125 @@
+"""X seen through a linear map of w: scaled, repeated or mixed columns, without a copy of X."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from .base import Design, FloatArray
+from .sweep import Sweep, Visit
+
+
+class LinearMap(Protocol):
+    """From the coordinates in which w is learned to the coefficients of the columns of X."""
+
+    def width(self, n_features: int) -> int:
+        """Return how many coordinates there are."""
+        ...
+
+    def to_features(self, z: FloatArray) -> FloatArray:
+        """Return the coefficients of the columns of X."""
+        ...
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient in these coordinates of one in those of X, which may be overwritten."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Coefficients of columns that were multiplied by `scale`: the preconditioner of CSI."""
+
+    scale: FloatArray
+
+    def width(self, n_features: int) -> int:
+        return n_features
+
+    def to_features(self, z: FloatArray) -> FloatArray:
+        scaled: FloatArray = (z.T * self.scale).T
+        return scaled
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        # In place: fresh memory for a long w costs more than the arithmetic.
+        turned = gradient.T
+        turned *= self.scale
+        return turned.T
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Coordinates of coordinates."""
+
+    outer: LinearMap
+    inner: LinearMap
+
+    def width(self, n_features: int) -> int:
+        return self.inner.width(self.outer.width(n_features))
+
+    def to_features(self, z: FloatArray) -> FloatArray:
+        return self.outer.to_features(self.inner.to_features(z))
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        return self.inner.pull_back(self.outer.pull_back(gradient))
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """X T, where the coefficients of X are T z."""
+
+    design: Design
+    linear_map: LinearMap
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.design.shape
+        return n, self.linear_map.width(d)
+
+    def matvec(self, w: FloatArray) -> FloatArray:
+        return self.design.matvec(self.to_features(w))
+
+    def rmatvec(self, r: FloatArray) -> FloatArray:
+        return self.linear_map.pull_back(self.design.rmatvec(r))
+
+    def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return them by a product for each column; nothing in a fit asks for it."""
+        d = self.shape[1]
+        mean, variance = np.empty(d), np.empty(d)
+        for j in range(d):
+            column = self.matvec(np.eye(1, d, j).ravel())
+            # From the first entry, so that a constant column has no variance at all.
+            shifted = column - column[0]
+            mean[j] = column[0] + weight @ shifted
+            variance[j] = weight @ (shifted - weight @ shifted) ** 2
+        return mean, variance
+
+    def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
+        w = self.to_features(visit.w)
+        w_old = w if visit.w_old is visit.w else self.to_features(visit.w_old)
+        sweep = self.design.sweep(replace(visit, w=w, w_old=w_old), y, weight)
+        return replace(sweep, gradient=self.linear_map.pull_back(sweep.gradient))
+
+    def to_features(self, w: FloatArray) -> FloatArray:
+        """Return the coefficients in the units of X."""
+        return self.linear_map.to_features(w)
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient in these coordinates of one in the columns of X."""
+        return self.linear_map.pull_back(gradient.copy())
+
+
+def column_scale(variance: FloatArray, power: float) -> FloatArray:
+    r"""Return the factors :math:`1 / (s\,(\sigma_j / s)^\gamma)`, s the root mean square of the σ.
+
+    With `power` γ = 1 every column gets unit variance, with γ = 0 all are divided by the same number, so
+    that their mean variance is one; γ = ½ is between the two. Constant columns get the factor 0.
+    """
+    sd = np.sqrt(variance)
+    used = sd > 0
+    scale = np.zeros_like(sd)
+    if used.any():
+        typical = np.sqrt(np.mean(variance[used]))
+        with np.errstate(all="ignore"):  # what is too large or too small is for the caller to see
+            scale[used] = 1 / (typical * (sd[used] / typical) ** power)
+    return scale

@@ -1,0 +1,1 @@
+"""How a fit is carried out: functions over a plan that return one record."""

@@ -1,0 +1,234 @@
+"""One fit to data in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from ..design import Design, View, as_design, as_row_design
+from ..design.survey import Survey, survey_rows
+from ..link import Points
+from ..solvers import (
+    Checkpoint,
+    Gradient,
+    OnePass,
+    OnePassGradient,
+    SolverResult,
+    drive,
+    fit_scale,
+)
+from ..solvers.checkpoint import fingerprint
+from ..solvers.result import FloatArray
+from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
+from .plan import Plan
+from .progress import Progress, Teller
+from .record import Fitted, Targets, as_fitted
+
+
+@dataclass(frozen=True)
+class Solved:
+    """One result per output, the view of X they were found in, and where they were kept meanwhile."""
+
+    results: list[SolverResult]
+    view: View
+    checkpoints: Sequence[Checkpoint] = ()
+
+    def as_fitted(self, unit: FloatArray) -> Fitted:
+        """Return the record of the fit, which has ended."""
+        for checkpoint in self.checkpoints:
+            checkpoint.remove()
+        return as_fitted(self.results, self.view.to_features, unit)
+
+
+def fit_rows(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None, teller: Teller) -> Fitted:
+    """Learn w and the link of every output from rows in memory."""
+    progress = Progress(teller, targets.unit)
+    solved = solve_rows(plan, X, targets.Y, weight, progress)
+    if plan.final_link_is_open(targets.Y.shape[1]):
+        held_out = None if plan.link_cv is None else _held_out(plan, X, targets, weight)
+        solved = replace(solved, results=with_final_links(plan, solved.results, targets.Y, weight, held_out))
+    progress.end()
+    return solved.as_fitted(targets.unit)
+
+
+def solve_rows(
+    plan: Plan, X: Any, Y: FloatArray, weight: FloatArray | None, progress: Progress | None = None
+) -> Solved:
+    """Solve for all outputs, in one pass or in two, without a final link."""
+    solver = plan.solver_for(X, Y.shape[1])
+    if isinstance(solver, OnePass):
+        design = as_row_design(X, keeps_support=True)
+        outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
+        survey = survey_rows(design, Y, weight)
+        return solve_in_one_pass(plan, design, survey, outputs, weight, solver, progress, (X.shape,))
+    return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress)
+
+
+# ---------------------------------------------------------------- two passes
+
+
+def prepare(X: Any, weight: FloatArray | None) -> tuple[Design, FloatArray]:
+    """Return X as a design, and the variance of its columns."""
+    design = as_design(X)
+    n = design.shape[0]
+    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    _, variance = design.column_moments(share)
+    check_variance(variance)
+    return design, variance
+
+
+def check_variance(variance: FloatArray) -> None:
+    if not variance.any():
+        raise ValueError(
+            "Every column of X is constant over the rows of positive weight: there is nothing to "
+            "learn w from. Check that the right columns were passed."
+        )
+
+
+def solve_in_two_passes(
+    plan: Plan,
+    design: Design,
+    variance: FloatArray,
+    Y: FloatArray,
+    weight: FloatArray | None,
+    progress: Progress | None,
+) -> Solved:
+    view, plan = plan.view(design, variance)
+    del variance  # as long as w, and of no more use
+    problems = [np.ascontiguousarray(y) for y in Y.T]
+    if plan.is_joint(Y.shape[1]):
+        plan, problems = plan.for_joint_fit(), [Y]
+    if progress is not None:
+        progress.begin(len(problems), plan.max_iter, view.to_features)
+    results = []
+    for y in problems:
+        method = Gradient(view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, sample_weight=weight)
+        result = drive(method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress)
+        results += result.by_output()
+        if progress is not None:
+            progress.next_fit()
+    return Solved(results, view)
+
+
+# ---------------------------------------------------------------- one pass
+
+
+def solve_in_one_pass(
+    plan: Plan,
+    design: Any,
+    survey: Survey,
+    outputs: Sequence[Any],
+    weight: FloatArray | None,
+    solver: OnePass,
+    progress: Progress | None,
+    mark: Any,
+) -> Solved:
+    """Solve for each output in turn; `mark` tells the data from others in a checkpoint."""
+    check_variance(survey.variance)
+    view, viewed = plan.view(design, survey.variance)
+    seen = replace(
+        survey,
+        mean=view.pull_back(survey.mean),
+        covariance=np.column_stack([view.pull_back(c) for c in survey.covariance.T]),
+    )
+    checkpoints: list[Checkpoint] = []
+    if progress is not None:
+        progress.begin(len(outputs), plan.max_iter, view.to_features)
+        # Fits that nobody is told of are those of folds: too short to be kept.
+        checkpoints = _checkpoints(plan, solver, survey, len(outputs), mark)
+    results = []
+    for k, y in enumerate(outputs):
+        method = OnePassGradient(
+            view, y, viewed.simplicity, plan.fitter, survey=seen, output=k, penalty=plan.penalty,
+            sample_weight=weight, n_bins=solver.n_bins, n_threads=solver.n_threads,
+        )  # fmt: skip
+        results.append(
+            drive(
+                method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress,
+                checkpoint=checkpoints[k] if checkpoints else None,
+            )
+        )  # fmt: skip
+        if progress is not None:
+            progress.next_fit()
+    return Solved(results, view, checkpoints)
+
+
+def _checkpoints(plan: Plan, solver: OnePass, survey: Survey, n_outputs: int, mark: Any) -> list[Checkpoint]:
+    """Return where the fit of each output is kept; none where it is not to be."""
+    if solver.checkpoint is None:
+        return []
+    path = Path(solver.checkpoint)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder {path.parent} of the checkpoint does not exist; create it first."
+        )
+    # What may change between two fits that share a checkpoint is left out.
+    settings = repr(replace(plan, max_iter=0, tol=0.0, solver=None))
+    parts = (settings, solver.n_bins, mark, survey.mean, survey.variance, survey.covariance, survey.lengths)
+    names = [path.name] if n_outputs == 1 else [f"{path.name}.{k}" for k in range(n_outputs)]
+    return [
+        Checkpoint(path.with_name(name), fingerprint(k, *parts), solver.checkpoint_every)
+        for k, name in enumerate(names)
+    ]
+
+
+# ---------------------------------------------------------------- the final link
+
+
+def with_final_links(
+    plan: Plan,
+    results: list[SolverResult],
+    Y: FloatArray,
+    weight: FloatArray | None,
+    held_out: FloatArray | None,
+) -> list[SolverResult]:
+    """Give w the length that its link needs, by the training rows or by rows that were held out.
+
+    `Y` is not looked at where the results bring the points their link was fitted to.
+    """
+    if held_out is None:
+        return [_with_fitted_scale(plan, result, Y[:, k], weight) for k, result in enumerate(results)]
+    results = [
+        replace(
+            result,
+            best=with_cross_fitted_link(
+                result.best, Y[:, k], plan.fitter, plan.final_fitter, weight, held_out[:, k]
+            ),
+        )
+        for k, result in enumerate(results)
+    ]
+    for k, result in enumerate(results):
+        warn_if_not_identified(result.best.link, Y[:, k])
+    return results
+
+
+def _with_fitted_scale(
+    plan: Plan, result: SolverResult, y: FloatArray, weight: FloatArray | None
+) -> SolverResult:
+    """Return the result with w at the length at which its link fits."""
+    best, fitter = result.best, plan.fitter
+    points = best.points or Points(best.index, np.ascontiguousarray(y), weight)
+    n_coefficients = int(np.count_nonzero(best.coef))
+    factor = fit_scale(points.index, points.y, fitter, points.weight, n_coefficients)
+    if factor == 1:
+        return result
+    link, _ = fitter.fit(factor * points.index, points.y, points.weight)
+    return replace(result, best=best.rescaled(factor, link))
+
+
+def _held_out(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
+    """Return the index of each row under a w learned without it, in units of its spread."""
+    held_out = np.full(targets.Y.shape, np.nan)
+    splitter = check_cv(plan.link_cv, targets.y, classifier=plan.is_classifier)
+    for train, test in splitter.split(X, targets.y):
+        part = None if weight is None else weight[train]
+        solved = solve_rows(plan, _safe_indexing(X, train), targets.Y[train], part)
+        iterates = [result.best for result in solved.results]
+        held_out[test] = held_out_index(plan, iterates, solved.view, _safe_indexing(X, test), part)
+    return held_out

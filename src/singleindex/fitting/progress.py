@@ -1,0 +1,177 @@
+"""What a fit tells while it runs: lines for `verbose`, bars, and scikit-learn's callbacks."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..solvers.result import FloatArray
+from .record import model_of
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Who is told, and how.
+
+    Attributes
+    ----------
+    name : str
+        What to call the estimator on standard error.
+    verbose : bool
+    open_context : callable or None
+        Begins a task of so many steps for scikit-learn's callbacks, where there are any.
+    told : dict
+        What callbacks are told: the estimator, X and y.
+    attributes : callable
+        From coefficients and links to the attributes of a fitted estimator.
+    """
+
+    name: str
+    verbose: bool
+    open_context: Callable[[int], Any] | None
+    told: Mapping[str, Any]
+    attributes: Callable[[FloatArray, list[Any]], dict[str, Any]]
+
+    def begin(self, n_steps: int) -> Any:
+        """Return the context of a task of so many steps, None where nobody asked for one."""
+        if self.open_context is None:
+            return None
+        context = self.open_context(n_steps)
+        context.call_on_fit_task_begin(**self.told)
+        return context
+
+    def say(self, text: str) -> None:
+        if self.verbose:
+            print(f"[{self.name}] {text}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """Called by a solver at every iterate; passes it on, and passes back a wish to stop."""
+
+    def __init__(self, teller: Teller, unit: FloatArray) -> None:
+        self.teller, self.unit = teller, unit
+        self.fit_number, self.n_fits, self.max_iter = 0, 1, 1
+        self.context: Any = None
+
+    def begin(self, n_fits: int, max_iter: int, to_features: Callable[[FloatArray], FloatArray]) -> None:
+        """Note how many fits there will be, and what brings w to the units of X."""
+        self.n_fits, self.max_iter, self.to_features = n_fits, max_iter, to_features
+        self.context = self.teller.begin(n_fits * max_iter)
+
+    def next_fit(self) -> None:
+        self.fit_number += 1
+
+    def __call__(self, iterate: Any) -> bool:
+        units = self.unit if self.n_fits == 1 else self.unit[self.fit_number : self.fit_number + 1]
+        outputs = iterate.by_output()
+        if self.teller.verbose:
+            self._say(outputs[0].in_units(units[0]) if len(outputs) == 1 else iterate)
+        if self.context is None:
+            return False
+        # Fitted one by one, several outputs make no estimator to show before all of them are there.
+        fitted = (
+            self.teller.attributes(*model_of(outputs, self.to_features, units)) if self.n_fits == 1 else None
+        )
+        task = self.context.subcontext(task_name="iteration")
+        task.call_on_fit_task_begin(**self.teller.told, reconstruction_attributes=fitted)
+        return bool(task.call_on_fit_task_end(**self.teller.told, reconstruction_attributes=fitted))
+
+    def _say(self, iterate: Any) -> None:
+        output = f"output {self.fit_number + 1}/{self.n_fits}  " if self.n_fits > 1 else ""
+        self.teller.say(
+            f"{output}iteration {iterate.n_iter + 1}/{self.max_iter}  mse {iterate.mse:.6g}  "
+            f"atoms {iterate.n_atoms}  change {iterate.change:.2e}"
+        )
+
+    def end(self) -> None:
+        if self.context is not None:
+            self.context.call_on_fit_task_end(**self.teller.told, reconstruction_attributes={})
+
+
+class SearchProgress:
+    """Tells of the steps of a search: every fold that has been traced, every path that has been scored."""
+
+    def __init__(self, teller: Teller) -> None:
+        self.teller = teller
+        self.total: dict[str, int] = {}
+        self.done: dict[str, int] = {}
+        self.context: Any = None
+
+    def begin(self, n_folds: int, n_paths: int) -> None:
+        self.total = {"fold traced": n_folds, "path scored": n_paths}
+        self.done = dict.fromkeys(self.total, 0)
+        self.context = self.teller.begin(n_folds + n_paths)
+
+    def step(self, name: str) -> None:
+        self.done[name] += 1
+        self.teller.say(f"{name} {self.done[name]}/{self.total[name]}")
+        if self.context is not None:
+            task = self.context.subcontext(task_name=name)
+            task.call_on_fit_task_begin(**self.teller.told)
+            task.call_on_fit_task_end(**self.teller.told)
+
+    def end(self) -> None:
+        if self.context is not None:
+            self.context.call_on_fit_task_end(**self.teller.told, reconstruction_attributes={})
+
+
+class RowsBar:
+    """Tells how far a reading of the data has come, and how many rows per second it makes.
+
+    On a terminal a bar that is drawn over itself; elsewhere one line at the end of each reading. Silent
+    unless the estimator is verbose.
+    """
+
+    WIDTH = 30
+    EVERY = 0.2  # seconds between two drawings
+
+    def __init__(self, teller: Teller, source: Any, file: Any = None) -> None:
+        self.name, self.source, self.is_on = teller.name, source, teller.verbose
+        self.file = sys.stderr if file is None else file
+        self.total: int | None = source.n_rows
+        self.rows, self.n_readings, self.began, self.drawn = 0, 0, 0.0, 0.0
+
+    def __enter__(self) -> RowsBar:
+        if self.is_on:
+            self.source.on_rows = self.add
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.source.on_rows = None
+        self._end()
+
+    def add(self, n_rows: int) -> None:
+        """Note that so many rows more have been worked on; none, that the reading has ended."""
+        now = time.perf_counter()
+        if n_rows == 0:
+            self._end()
+            return
+        if self.rows == 0:
+            self.began = self.drawn = now
+            self.n_readings += 1
+        self.rows += n_rows
+        if self.file.isatty() and now - self.drawn >= self.EVERY:
+            self.drawn = now
+            self.file.write("\r" + self.line(now))
+            self.file.flush()
+
+    def line(self, now: float) -> str:
+        seconds = max(now - self.began, 1e-9)
+        rate = f"{self.rows / seconds:,.0f} rows/s"
+        if self.total is None:
+            return f"[{self.name}] reading {self.n_readings}  {self.rows:,} rows  {rate}"
+        done = min(self.rows / self.total, 1.0)
+        bar = ("#" * round(done * self.WIDTH)).ljust(self.WIDTH, ".")
+        return f"[{self.name}] reading {self.n_readings} [{bar}] {self.rows:,}/{self.total:,} rows  {rate}"
+
+    def _end(self) -> None:
+        if not self.rows:
+            return
+        start = "\r" if self.file.isatty() else ""
+        self.file.write(start + self.line(time.perf_counter()) + "\n")
+        self.file.flush()
+        self.total = self.rows
+        self.rows = 0

@@ -1,0 +1,393 @@
+"""The search behind the CV estimators: warm paths on every fold, every iterate scored on held-out rows."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import rankdata
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.extmath import safe_sparse_dot
+
+from ..design import Design
+from ..link import LinkFitter
+from ..solvers import Iterate, Level, SolverResult, Status
+from ..solvers.path import hard_levels, soft_levels
+from ..solvers.result import FloatArray, as_history
+from .checks import check_n_atoms, check_number, check_penalty
+from .cross_fit import Weight, line_length, standardised
+from .memory import prepare, with_final_links
+from .path import Trace, trace_path
+from .plan import Plan
+from .progress import SearchProgress, Teller
+from .record import Fitted, Targets, as_fitted
+from .scoring import Scorekeeper, Scoring
+
+RULES = ("best", "one_se")
+REFITS = ("auto", "all", "average")
+# Below this number of rows one w varies more than it gains by being one.
+FEW_ROWS = 150
+# What tells one candidate from another, beside its iteration.
+_CHOICES = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """What is tried, and how the best of it is found: the parameters of the CV estimators."""
+
+    n_atoms: Any
+    alphas: Any
+    penalties: Any
+    column_scales: Any
+    cv: Any
+    rule: str
+    refit: str
+    held_out_link: bool
+    n_jobs: int | None
+
+    def check(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {RULES}, got {self.rule!r}.")
+        if self.refit not in REFITS:
+            raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
+        if len(self.alphas) == 0 or len(self.column_scales) == 0:
+            raise ValueError("alphas and column_scales must name at least one value each.")
+
+    def averages(self, n_rows: int) -> bool:
+        """Return whether the model is the mean of all candidates that the folds cannot tell from the best."""
+        return self.refit == "average" or (self.refit == "auto" and n_rows < FEW_ROWS)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One path of the search: a column scale, a ridge, and the levels along it."""
+
+    column_scale: float | None
+    alpha: float
+    levels: tuple[Level, ...]
+
+    def plan(self, plan: Plan) -> Plan:
+        return replace(plan, power=self.column_scale, alpha=self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What one fold says of one iterate: the standardised index of the held-out rows, and w itself."""
+
+    index: FloatArray  # (n_test, n_outputs)
+    n_atoms: float
+    positions: Any  # of the non-zero coefficients among the flattened (n_features, n_outputs)
+    values: FloatArray
+
+    def add_to(self, coef: FloatArray) -> None:
+        """Add w, in the units of X and standardised, to an array of shape (n_features, n_outputs)."""
+        coef.reshape(-1)[self.positions] += self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An iterate of the search: where it stands, what each fold says of it, and its scores."""
+
+    cell: int
+    level: int
+    iteration: int
+    settings: dict[str, Any]
+    folds: tuple[HeldOut, ...]
+    scores: FloatArray
+
+    @property
+    def mean_score(self) -> float:
+        return float(np.mean(self.scores))
+
+    @property
+    def n_atoms(self) -> float:
+        return float(np.mean([fold.n_atoms for fold in self.folds]))
+
+    @property
+    def simplicity(self) -> tuple[float, float, int]:
+        """Fewest atoms first, then the strongest ridge, then the earliest iteration."""
+        return self.n_atoms, -self.settings["alpha"], self.iteration
+
+
+def search(
+    plan: Plan,
+    settings: SearchSettings,
+    scoring: Scoring,
+    X: Any,
+    targets: Targets,
+    weight: Weight,
+    groups: Any,
+    teller: Teller,
+) -> Fitted:
+    """Choose the settings on held-out rows, then learn w and the link from all."""
+    prepared = prepare(X, weight)
+    cells = make_cells(plan, settings, prepared)
+    splitter = check_cv(settings.cv, targets.y, classifier=plan.is_classifier)
+    splits = list(splitter.split(X, targets.y, groups))
+    progress = SearchProgress(teller)
+    progress.begin(len(splits), len(cells))
+    traced = trace_folds(plan, X, targets.Y, weight, splits, cells, settings.n_jobs, progress)
+    keeper = Scorekeeper(plan, scoring, X, targets, weight, splits)
+    candidates = score_all(keeper, traced, cells, progress)
+    near = near_best(candidates, 1.0 if settings.rule == "one_se" else 0.0)
+    chosen = min(near, key=operator.attrgetter("simplicity"))
+    fitted = refit(plan, settings, prepared, X, targets, weight, cells, candidates, chosen, keeper)
+    progress.end()
+    return fitted
+
+
+# ---------------------------------------------------------------- the grid
+
+
+def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, FloatArray]) -> list[Cell]:
+    """Return the paths that are searched."""
+    design, variance = prepared
+    structure = plan.structure
+    n_available = structure.check((design.shape[1],))
+    if settings.n_atoms is None:
+        hard = hard_levels(n_available)
+    else:
+        counts = {check_n_atoms(k, n_available) for k in np.atleast_1d(np.asarray(settings.n_atoms)).tolist()}
+        hard = [Level(n_atoms=k) for k in sorted(counts, key=lambda k: k or np.inf, reverse=True)]
+    paths = [tuple(hard)] if hard else []
+    if structure.is_soft:
+        if settings.penalties is None:
+            paths.append(tuple(soft_levels()))
+        elif len(settings.penalties):
+            shares = sorted(
+                {check_penalty(p, structure, "penalties") for p in settings.penalties}, reverse=True
+            )
+            paths.append(tuple(Level(penalty=p) for p in shares))
+    return [
+        Cell(scale, check_number("alphas", alpha), path)
+        for scale in _distinct_scales(plan, settings.column_scales, variance)
+        for alpha in settings.alphas
+        for path in paths
+    ]
+
+
+def _distinct_scales(plan: Plan, powers: Sequence[float | None], variance: FloatArray) -> list[float | None]:
+    """Return those of the column scales that make a difference to these columns."""
+    kept: dict[float | None, FloatArray] = {}
+    for power in powers:
+        checked = None if power is None else check_number("column_scales", power)
+        factor = np.log(replace(plan, power=checked).column_factors(variance)[variance > 0])
+        if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
+            kept[power] = factor
+    return list(kept)
+
+
+# ---------------------------------------------------------------- the folds
+
+
+def trace_folds(
+    plan: Plan,
+    X: Any,
+    Y: FloatArray,
+    weight: Weight,
+    splits: Sequence[Any],
+    cells: Sequence[Cell],
+    n_jobs: int | None,
+    progress: SearchProgress,
+) -> list[Any]:
+    """Return by fold, cell, level and iteration what is held out."""
+    traced = []
+    # In the order of the folds, whatever the number of jobs.
+    for fold in Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(trace_fold)(plan, X, Y, weight, train, test, cells) for train, test in splits
+    ):
+        traced.append(fold)
+        progress.step("fold traced")
+    return traced
+
+
+def trace_fold(
+    plan: Plan, X: Any, Y: FloatArray, weight: Weight, train: Any, test: Any, cells: Sequence[Cell]
+) -> list[Any]:
+    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+    part = None if weight is None else weight[train]
+    prepared = prepare(X_train, part)
+    traced = []
+    for cell in cells:
+        trace = trace_path(cell.plan(plan), prepared, Y[train], part, cell.levels)
+        traced.append([_held_out(plan, steps, trace, X_test, part) for steps in trace.levels])
+    return traced
+
+
+def _held_out(
+    plan: Plan, steps: list[list[Iterate]], trace: Trace, X_test: Any, weight: Weight
+) -> list[HeldOut]:
+    """Return what is held out in each iteration of a level; where the solver has settled, the same again."""
+    held_out: list[HeldOut] = []
+    last: list[Iterate] = []
+    for iterates in steps:
+        if last and all(a.coef is b.coef for a, b in zip(iterates, last, strict=True)):
+            held_out.append(held_out[-1])
+            continue
+        coef, offset = standardised(plan, iterates, trace.view.to_features, weight)
+        index = safe_sparse_dot(X_test, coef, dense_output=True) + offset
+        positions = np.flatnonzero(coef)
+        count = float(np.mean([one.n_atoms for one in iterates]))
+        held_out.append(HeldOut(index.astype(np.float32), count, positions, coef.reshape(-1)[positions]))
+        last = iterates
+    return held_out
+
+
+# ---------------------------------------------------------------- scores
+
+
+def score_all(
+    keeper: Scorekeeper, traced: Sequence[Any], cells: Sequence[Cell], progress: SearchProgress
+) -> list[Candidate]:
+    """Return one candidate per cell, level and iteration."""
+    candidates = []
+    for i, cell in enumerate(cells):
+        for j, level in enumerate(cell.levels):
+            before: tuple[HeldOut, ...] = ()
+            for t, folds in enumerate(zip(*(fold[i][j] for fold in traced), strict=True)):
+                # Where all folds have settled, further iterations are the same candidate.
+                if before and all(map(operator.is_, before, folds)):
+                    break
+                values = (cell.column_scale, cell.alpha, level.n_atoms, level.penalty, t + 1)
+                told = dict(zip(_CHOICES, values, strict=True))
+                candidates.append(Candidate(i, j, t, told, folds, np.array(keeper.score(folds))))
+                before = folds
+        progress.step("path scored")
+    return candidates
+
+
+def near_best(candidates: Sequence[Candidate], standard_errors: float) -> list[Candidate]:
+    """Return the candidates within so many standard errors of the best mean score."""
+    means = np.array([one.mean_score for one in candidates])
+    if not np.isfinite(means).any():
+        raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
+    best = int(np.nanargmax(means))
+    folds = candidates[best].scores
+    slack = 1e-12 * abs(means[best])
+    if len(folds) > 1:
+        slack += standard_errors * np.std(folds, ddof=1) / np.sqrt(len(folds))
+    return [candidates[i] for i in np.flatnonzero(means >= means[best] - slack).tolist()]
+
+
+def not_told_apart(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that the folds do not tell from the best one.
+
+    Their score is lower by less than one standard error of the difference, which the folds have in common.
+    """
+    scores = np.array([one.scores for one in candidates])
+    best = int(np.nanargmax(scores.mean(axis=1)))
+    behind = scores[best] - scores
+    error = np.std(behind, axis=1, ddof=1) / np.sqrt(scores.shape[1]) if scores.shape[1] > 1 else 0.0
+    near = behind.mean(axis=1) <= error + 1e-12 * abs(scores[best].mean())
+    return [candidates[i] for i in np.flatnonzero(near).tolist()]
+
+
+def table_of(candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """Return `cv_results_`: one array per quantity, one entry per candidate; None, no limit, becomes NaN."""
+    results: dict[str, Any] = {
+        name: np.array([one.settings[name] for one in candidates], dtype=np.float64) for name in _CHOICES
+    }
+    scores = np.array([one.scores for one in candidates])
+    results["mean_n_atoms"] = np.array([one.n_atoms for one in candidates])
+    results["mean_test_score"] = np.array([one.mean_score for one in candidates])
+    results["std_test_score"] = np.array([float(np.std(one.scores)) for one in candidates])
+    for k, column in enumerate(scores.T):
+        results[f"split{k}_test_score"] = column.copy()
+    results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
+    return results
+
+
+# ---------------------------------------------------------------- the chosen model
+
+
+def refit(
+    plan: Plan,
+    settings: SearchSettings,
+    prepared: tuple[Design, FloatArray],
+    X: Any,
+    targets: Targets,
+    weight: Weight,
+    cells: Sequence[Cell],
+    candidates: Sequence[Candidate],
+    chosen: Candidate,
+    keeper: Scorekeeper,
+) -> Fitted:
+    """Trace the chosen path on all rows, and take from it the chosen iterate, or average what is as good."""
+    cell = cells[chosen.cell]
+    trace = trace_path(cell.plan(plan), prepared, targets.Y, weight, cell.levels)
+    steps = trace.levels[chosen.level][: chosen.iteration + 1]
+    results = [_result_of([step[k] for step in steps]) for k in range(targets.Y.shape[1])]
+    to_features = trace.view.to_features
+    averages = settings.averages(X.shape[0])
+    used = [one.folds for one in not_told_apart(candidates)] if averages else [chosen.folds]
+    stability, coef = over_folds(used, (X.shape[1], len(results)))
+    if averages:
+        results, to_features = averaged(X, coef, results, targets.Y, plan.fitter, weight), lambda w: w
+    if plan.fitter.is_learned:
+        held_out = None
+        if settings.held_out_link:
+            held_out = np.mean([keeper.pooled(folds) for folds in used], axis=0)
+        results = with_final_links(plan, results, targets.Y, weight, held_out)
+    found = {
+        "best_params_": chosen.settings, "best_score_": chosen.mean_score, "stability_": stability,
+        "cv_results_": table_of(candidates), "path_": path_record(cell, trace, targets.unit),
+    }  # fmt: skip
+    return as_fitted(results, to_features, targets.unit, found)
+
+
+def path_record(cell: Cell, trace: Trace, unit: FloatArray) -> dict[str, Any]:
+    """Return `path_`: the numbers and the coefficients of every level."""
+    return {
+        "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=np.float64),
+        "penalty": np.array([level.penalty for level in cell.levels]),
+        "coefs": trace.last_coefs(unit),
+        "mse": [
+            [float(np.mean([one.mse * u**2 for one, u in zip(step, unit, strict=True)])) for step in steps]
+            for steps in trace.levels
+        ],
+    }
+
+
+def over_folds(
+    candidates: Sequence[Sequence[HeldOut]], shape: tuple[int, int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return in which share of these models each coefficient is used, and the mean of the models."""
+    share, mean = np.zeros(shape), np.zeros(shape)
+    n_models = sum(map(len, candidates))
+    for one in itertools.chain.from_iterable(candidates):
+        one.add_to(mean)
+        share.reshape(-1)[one.positions] += 1
+    share /= n_models
+    return share[:, 0] if shape[1] == 1 else share, mean / n_models
+
+
+def _result_of(iterates: Sequence[Iterate]) -> SolverResult:
+    """Return the last of these iterates as a solver's result."""
+    records = [[float(getattr(one, name)) for name in Iterate.RECORDED] for one in iterates]
+    best = replace(iterates[-1], n_iter=len(iterates) - 1)
+    return SolverResult(best, Status.CHOSEN, as_history(records, Iterate.RECORDED), len(iterates))
+
+
+def averaged(
+    X: Any,
+    coef: FloatArray,
+    results: Sequence[SolverResult],
+    Y: FloatArray,
+    fitter: LinkFitter,
+    weight: Weight,
+) -> list[SolverResult]:
+    """Return results with these coefficients, in the units of X, and the link that goes with them."""
+    index = np.asarray(X @ coef)
+    averaged = []
+    for k, result in enumerate(results):
+        factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
+        link, _ = fitter.fit(factor * index[:, k], np.ascontiguousarray(Y[:, k]), weight)
+        best = replace(result.best, coef=coef[:, k], index=index[:, k]).rescaled(factor, link)
+        averaged.append(replace(result, best=best))
+    return averaged
