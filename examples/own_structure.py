@@ -5,7 +5,7 @@ stretches. The atoms here are blocks of constant height; "few atoms" means few j
 projection is the best piecewise constant approximation with that many pieces, by dynamic programming
 or, as below, by a decision tree, which is greedy but one line.
 
-Any class with `project`, `count_atoms` and `check` can be passed as `structure`.
+A class of its own inherits from `Structure` and has `project`, `count_atoms` and `check`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from singleindex import SingleIndexRegressor
 from singleindex.structures import Structure
 
 
-class PiecewiseConstant:
+class PiecewiseConstant(Structure):
     """w has at most `n_atoms` constant pieces."""
 
     keeps_scaling = False  # scaling columns one by one would tear the pieces apart

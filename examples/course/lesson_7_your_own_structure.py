@@ -23,7 +23,7 @@ from singleindex import SingleIndexRegressor, SingleIndexRegressorCV
 from singleindex.structures import Structure
 
 
-class PiecewiseConstant:
+class PiecewiseConstant(Structure):
     """w has at most `n_atoms` constant pieces."""
 
     keeps_scaling = False  # scaling columns one by one would tear the pieces apart
@@ -90,6 +90,6 @@ print(model.fit(X, y).best_params_)
 # * Scaling :math:`w` scales its projection. Everything in the solver is equivariant, and the stopping
 #   rule counts on it.
 # * With ``shrink``, ``norm`` and ``dual_norm`` as well, it can be used softly, through ``penalty``: see
-#   :class:`singleindex.structures.SoftStructure`.
+#   :class:`singleindex.structures.Structure`.
 #
 # This was the last lesson. The pages on :doc:`how it works </how_it_works>` have the mathematics.

@@ -80,14 +80,14 @@ def stop_at(iteration, monkeypatch):
     """Make the fit fail when it comes to this iteration."""
     from singleindex.solvers import one_pass
 
-    record = one_pass._Loop.record
+    look = one_pass.OnePassGradient.look
 
-    def failing(loop, state, seen):
-        if state.t == iteration:
+    def failing(method, state, n_iter):
+        if n_iter == iteration:
             raise Stop
-        return record(loop, state, seen)
+        return look(method, state, n_iter)
 
-    monkeypatch.setattr(one_pass._Loop, "record", failing)
+    monkeypatch.setattr(one_pass.OnePassGradient, "look", failing)
 
 
 @pytest.mark.parametrize("in_memory", [True, False])

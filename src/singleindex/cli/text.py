@@ -155,7 +155,7 @@ def link_lines(file: ModelFile) -> list[str]:
     links = file.model.link_ if isinstance(file.model.link_, list) else [file.model.link_]
     lines = []
     for name, link in zip(output_names(file), links, strict=True):
-        if not hasattr(link, "knots_"):
+        if link.knots_ is None:
             continue
         knots = link.knots_
         what = f"the probability of {name}" if file.class_names else f"the mean of {name}"

@@ -192,7 +192,7 @@ def _link_lines(model, k: int) -> list[str]:
     index, lines = "the index", ["Link"]
     if is_classifier(model):
         index = f"the index + intercept ({np.atleast_1d(model.intercept_)[k]:+.4g})"
-    if not hasattr(link, "knots_"):
+    if link.knots_ is None:
         name = getattr(link.name, "__name__", repr(link.name)) if callable(link.name) else link.name
         return [*lines, f"  known: {name}, of {index} {link.offset:+.4g}"]
     x, values = link.knots_.T

@@ -75,7 +75,7 @@ def kind_of(model: Any, n_outputs: int) -> str:
 
 
 def make_output(name: str, weights: FloatArray, intercept: float, link: Any) -> Output:
-    if hasattr(link, "knots_"):
+    if link.knots_ is not None:
         return Output(name, weights, intercept, np.asarray(link.knots_))
     if not (isinstance(link.name, str) and link.name in FIXED_LINKS):
         raise ValueError(

@@ -32,14 +32,15 @@ def check_structure(structure: Any) -> Structure:
     if not isinstance(structure, Structure):
         given = structure.__name__ if isinstance(structure, type) else repr(structure)
         raise ValueError(
-            "structure must be an object such as Sparse() or GroupSparse(groups), or of your own class that "
-            f"inherits from singleindex.structures.Structure, got {given}."
+            "structure must be an object such as Sparse() or GroupSparse(groups), or of a class of your own "
+            "that inherits from singleindex.structures.Structure and has the methods project, count_atoms and "
+            f"check, got {given}."
         )
     return structure
 
 
 def check_atoms_available(structure: Structure, n_features: int) -> int:
-    available = structure.check((n_features,))
+    available: Any = structure.check((n_features,))  # of a class of the user's own, perhaps
     if not isinstance(available, numbers.Integral):
         raise ValueError(
             f"{type(structure).__name__}.check must return the number of atoms there are, got {available!r}."
@@ -48,10 +49,10 @@ def check_atoms_available(structure: Structure, n_features: int) -> int:
 
 
 def check_slope(lipschitz: Any) -> float:
-    lipschitz = check_lipschitz(lipschitz)
-    if lipschitz == 0:
+    slope = check_lipschitz(lipschitz)
+    if slope == 0:
         raise ValueError("lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default.")
-    return lipschitz
+    return slope
 
 
 def check_number(name: str, value: Any) -> float:

@@ -72,9 +72,9 @@ class Progress:
         if self.context is None:
             return False
         # Fitted one by one, several outputs make no estimator to show before all of them are there.
-        fitted = (
-            self.teller.attributes(*model_of(outputs, self.to_features, units)) if self.n_fits == 1 else None
-        )
+        fitted = None
+        if self.n_fits == 1:
+            fitted = self.teller.attributes(*model_of(outputs, self.to_features, units))
         task = self.context.subcontext(task_name="iteration")
         task.call_on_fit_task_begin(**self.teller.told, reconstruction_attributes=fitted)
         return bool(task.call_on_fit_task_end(**self.teller.told, reconstruction_attributes=fitted))

@@ -300,7 +300,7 @@ def _label_convergence_axes(ax, twin) -> None:
 def _span(outputs: list[_Output], indices) -> tuple[float, float]:
     """Return the range of the index to draw: all knots and data, and a margin on both sides."""
     ends = [] if indices is None else [indices[:, k] for k, _, _ in outputs]
-    ends += [link.knots_[:, 0] for _, _, link in outputs if hasattr(link, "knots_")]
+    ends += [link.knots_[:, 0] for _, _, link in outputs if link.knots_ is not None]
     # A known link bends everywhere; without data, show where it rises most.
     ends = ends or [np.array([-4.0, 4.0]) - link.offset for _, _, link in outputs]
     low, high = min(float(e.min()) for e in ends), max(float(e.max()) for e in ends)
@@ -309,7 +309,7 @@ def _span(outputs: list[_Output], indices) -> tuple[float, float]:
 
 
 def _draw_curve(ax, link, span: tuple[float, float], colour, label: str) -> None:
-    if not hasattr(link, "knots_"):
+    if link.knots_ is None:
         grid = np.linspace(*span, 400)
         ax.plot(grid, link(grid), color=colour, linewidth=2, label=label, zorder=4)
         return

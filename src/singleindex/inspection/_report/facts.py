@@ -113,7 +113,7 @@ def link_facts(model: Any, X: Any, y: Any, weight: Any, folds: Folds, k: int, na
 
 
 def corners(link: Any, low: float, high: float) -> np.ndarray:
-    if not hasattr(link, "knots_"):
+    if link.knots_ is None:
         return np.empty(0)
     x = link.knots_[:, 0]
     return x[(x > low) & (x < high)]
