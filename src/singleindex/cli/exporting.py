@@ -72,12 +72,12 @@ def column_expressions(file: ModelFile, dialect: str) -> dict[str, str]:
         if kind != CATEGORY:
             found[column] = f"COALESCE({name}, {number_text(float(fill))})" if preparation.imputed else name
             continue
-        value = f"COALESCE({name}, {literal(str(fill))})" if preparation.imputed else name
+        value = f"COALESCE({name}, {literal(str(fill), dialect)})" if preparation.imputed else name
         for category in preparation.shown_categories(column):
             # NULL stays NULL: a row that the model would refuse has no prediction here either.
             missing = f"WHEN {value} IS NULL THEN NULL"
             found[f"{column}={category}"] = (
-                f"(CASE WHEN {value} = {literal(category)} THEN 1e0 {missing} ELSE 0e0 END)"
+                f"(CASE WHEN {value} = {literal(category, dialect)} THEN 1e0 {missing} ELSE 0e0 END)"
             )
     return found
 
