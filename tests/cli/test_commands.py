@@ -82,6 +82,19 @@ def test_text_classes(cli, messy_csv):
     assert ((found["index"] > 0) == (found["prediction"] == "yes")).all()
 
 
+def test_codes_in_late_rows_are_those_of_the_fit(cli):
+    rng = np.random.default_rng(0)
+    ward = rng.choice(["007", "12", "34"], 90)
+    y = (ward == "007") + 0.1 * rng.standard_normal(90)
+    pd.DataFrame({"ward": ward, "x": rng.standard_normal(90), "y": y}).to_csv("t.csv", index=False)
+    pd.DataFrame({"ward": ["12"] * 250 + ["007"], "x": 0.0}).to_csv("new.csv", index=False)
+    assert cli("fit", "t.csv", "-t", "y", "--n-atoms", 2, "--folds", 3)[0] == 0
+    _, out, err = cli("predict", "model.sim", "new.csv")
+    found = pd.read_csv(io.StringIO(out))["prediction"]
+    assert found.iloc[-1] > found.iloc[0] + 0.5
+    assert err == ""
+
+
 def test_several_targets_share_their_rows(cli, wide, tmp_path):
     rng = np.random.default_rng(0)
     wide = wide.drop(columns="relapse").iloc[:, :30]

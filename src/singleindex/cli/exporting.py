@@ -120,7 +120,8 @@ def with_encoders(file: ModelFile, preparation: Preparation) -> tuple[Any, list[
         steps.append((f"text{k}", encoder(preparation, column), [len(numbers) + k]))
     transformer = ColumnTransformer(steps, sparse_threshold=0)
     transformer.fit(example_rows(preparation, numbers, texts))
-    model = reordered(file.model, [preparation.names.index(name) for name in order])
+    positions = {name: j for j, name in enumerate(preparation.names)}
+    model = reordered(file.model, [positions[name] for name in order])
     types: list[Any] = [("numbers", DoubleTensorType([None, len(numbers)]))] if numbers else []
     types += [(column, StringTensorType([None, 1])) for column in texts]
     return Pipeline([("prepare", transformer), ("model", model)]), types

@@ -86,7 +86,7 @@ class Preparation:
             c for c, kind in zip(self.columns, self.kinds, strict=True) if kind not in (CATEGORY, DATE)
         ]
         fills = dict(zip(self.columns, self.fills, strict=True))
-        plain = as_numbers(frame[numbers]).fillna({c: fills[c] for c in numbers})
+        plain = filled(as_numbers(frame[numbers]), [fills[c] for c in numbers])
         if len(numbers) == len(self.columns):
             return plain
         made: dict[str, Any] = {}
@@ -185,6 +185,15 @@ def as_numbers(frame: Any) -> Any:
             if len(bad):
                 raise CliError(f"column {name!r} must hold numbers, but has {bad.iloc[0]!r}") from None
         raise
+
+
+def filled(numbers: Any, fills: list[Any]) -> Any:
+    """Return a data frame of numbers with the missing ones filled in, all columns at once."""
+    import pandas
+
+    values = numbers.to_numpy()
+    values = np.where(np.isnan(values), np.array(fills, dtype=np.float64), values)
+    return pandas.DataFrame(values, index=numbers.index, columns=numbers.columns)
 
 
 def as_text(column: Any) -> Any:

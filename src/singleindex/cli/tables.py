@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import decimal
 import gzip
 import io
+import re
 import sys
 import zipfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,11 @@ _SUFFIXES = {
 _PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 # Beside what pandas takes for missing already.
 _MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
+# How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
 _SPARSE_MEMBERS = {"data", "indices", "indptr", "shape"}
 _PEEK_ROWS = 200
 
@@ -67,12 +75,13 @@ def read_table(
     if not data.strip():
         raise CliError(f"{source} is empty")
     if kind == "svmlight":
-        return read_svmlight(data, source, n_features, one_based)
-    if kind == "npz":
-        return read_npz(data, source)
-    table = read_parquet(data, source) if kind == "parquet" else read_csv(data, source, kind, options)
-    if not len(table.frame):
-        raise CliError(f"{source} has a header but no rows")
+        table = read_svmlight(data, source, n_features, one_based)
+    elif kind == "npz":
+        table = read_npz(data, source)
+    else:
+        table = read_parquet(data, source) if kind == "parquet" else read_csv(data, source, kind, options)
+    if not table.n_rows:
+        raise CliError(f"{source} has {'no rows' if table.frame is None else 'a header but no rows'}")
     return table
 
 
@@ -162,38 +171,52 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
         "sep": separator, "decimal": options.decimal, "skipinitialspace": True, "low_memory": False,
         "na_values": [*_MISSING, *options.missing],
     }  # fmt: skip
-    names, notes = header(text, separator), []
+    names, notes = [name.strip() for name in header(text, separator)], []
     try:
-        peek = pandas.read_csv(io.StringIO(text), **settings, dtype=str, nrows=_PEEK_ROWS)
-        if separator != "," and options.decimal == "." and has_decimal_commas(peek):
+        if separator != "," and options.decimal == "." and has_decimal_commas(text, settings):
             settings["decimal"] = ","
             notes.append("numbers are written with a decimal comma")
-        # Numbers with leading zeros are codes: as numbers they would lose them.
-        codes = [name for name in peek.columns if has_leading_zeros(peek[name])]
-        frame = pandas.read_csv(io.StringIO(text), **settings, dtype=dict.fromkeys(codes, str))
+        # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
+        frame = keep_codes(pandas.read_csv(io.StringIO(text), **settings).copy(), text, settings)
     except (pandas.errors.ParserError, ValueError) as error:
         raise CliError(f"{source} is not a table that can be read: {error}") from error
     if separator not in (",", "\t"):
         notes.append(f"columns are separated by {separator!r}")
-    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1 and name)
     if twice:
         notes.append(f"the column name {twice[0]!r} is there more than once; the others got a number")
-    frame.columns = [str(name).strip() for name in frame.columns]
+    frame.columns = numbered([str(name).strip() for name in frame.columns])
     return Table(source, frame=frame, notes=notes)
 
 
 def decode(data: bytes, source: str, encoding: str) -> str:
+    """Return the bytes as text; a mark at the beginning tells better than the usual encoding does."""
+    if encoding.lower() in ("utf-8", "utf8"):
+        encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), encoding)
     try:
-        return data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+        text = data.decode(encoding).removeprefix("\ufeff")
     except LookupError as error:
         raise CliError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise CliError(f"{source} is not {encoding} (line {line}); try --encoding latin-1") from error
+        hint = "try --encoding latin-1" if encoding.startswith("utf-8") else "name another with --encoding"
+        raise CliError(f"{source} is not {encoding} (line {line}); {hint}") from error
+    if "\0" in text:
+        raise CliError(
+            f"{source} is not {encoding} text: it holds NUL characters; try --encoding utf-16-le, or --format"
+        )
+    if not text.strip():
+        raise CliError(f"{source} is empty")
+    return text
 
 
 def header(text: str, separator: str) -> list[str]:
-    return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+    # To a wrong separator a header of many names is one, longer than the module allows by itself.
+    usual = csv.field_size_limit(len(text))
+    try:
+        return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+    finally:
+        csv.field_size_limit(usual)
 
 
 def guess_separator(text: str) -> str:
@@ -201,22 +224,63 @@ def guess_separator(text: str) -> str:
     return max(",;\t|", key=lambda separator: len(header(text, separator)))
 
 
-def has_decimal_commas(frame: Any) -> bool:
-    """Tell whether some column is all numbers like 1,5, whole ones among them."""
-    for name in frame.columns:
-        values = frame[name].dropna().str.strip()
-        fits = values.str.fullmatch(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
-        if len(values) and fits.all() and values.str.contains(",").any():
-            return True
-    return False
+def numbered(names: list[str]) -> list[str]:
+    """Return the names, with a number behind those that were there before."""
+    found: list[str] = []
+    taken, counts = set(), Counter[str]()
+    for name in names:
+        new = name
+        while new in taken:
+            counts[name] += 1
+            new = f"{name}.{counts[name]}"
+        taken.add(new)
+        found.append(new)
+    return found
 
 
-def has_leading_zeros(column: Any) -> bool:
-    """Tell whether a column of text holds codes like 00731."""
-    values = column.dropna().str.strip()
-    digits = values[values.str.fullmatch(r"\d+")]
-    return len(digits) == len(values) > 0 and bool(
-        (digits.str.startswith("0") & (digits.str.len() > 1)).any()
+def text_columns(frame: Any) -> Iterator[tuple[str, list[str]]]:
+    """Return the columns of a frame of text, each with the values that are there."""
+    for name, values in zip(frame.columns, frame.to_numpy(dtype=object).T, strict=True):
+        yield name, [value.strip() for value in values if isinstance(value, str)]
+
+
+def has_decimal_commas(text: str, settings: dict[str, Any]) -> bool:
+    """Tell whether some column is all numbers like 1,5 in the first rows, whole ones among them."""
+    if not re.search(r"\d,\d", text):
+        return False
+    import pandas
+
+    peek = pandas.read_csv(io.StringIO(text), **settings, dtype=str, nrows=_PEEK_ROWS)
+    number = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+    return any(
+        any("," in value for value in values) and all(map(number.fullmatch, values))
+        for _, values in text_columns(peek)
+    )
+
+
+def keep_codes(frame: Any, text: str, settings: dict[str, Any]) -> Any:
+    """Return the frame with codes like 00731 as text: as numbers they would lose their zeros."""
+    import pandas
+
+    edge = rf"[{re.escape(settings['sep'])}\r\n]"
+    if not re.search(rf'{edge}[ "]*0[0-9]+[ "]*(?:{edge}|\Z)', text):
+        return frame
+    whole = whole_columns(frame)
+    as_text = pandas.read_csv(io.StringIO(text), **settings, dtype=str)[whole]
+    codes = [name for name, values in text_columns(as_text) if are_codes(values)]
+    return frame.assign(**{name: as_text[name] for name in codes})
+
+
+def whole_columns(frame: Any) -> list[str]:
+    numeric = frame.select_dtypes(include=[np.number])
+    is_whole = ((numeric % 1 == 0) | numeric.isna()).all()
+    return list(numeric.columns[is_whole])
+
+
+def are_codes(values: list[str]) -> bool:
+    """Tell whether these are digits alone, some with a zero in front."""
+    return any(value.startswith("0") and len(value) > 1 for value in values) and all(
+        map(str.isdecimal, values)
     )
 
 
