@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .exporting import json_text, onnx_bytes, sql_text
-from .messages import say_note
+from .messages import for_stdout, say_note
 from .model_file import read_model
 
 EPILOG = """\b
@@ -60,7 +60,7 @@ def command(model: str, kind: str | None, output: str, quiet: bool, **given: Any
     else:
         text = json_text(file) if kind == "json" else sql_text(file, **given)
         if output == "-":
-            click.echo(text)
+            click.echo(for_stdout(text))
         else:
             Path(output).write_text(text + "\n", encoding="utf-8")
     if output != "-":

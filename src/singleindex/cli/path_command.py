@@ -9,10 +9,11 @@ from typing import Any
 import click
 import numpy as np
 
+from .csv_text import csv_text
 from .data import Data, load_data
 from .fit_command import counts
 from .fitting import FitOptions
-from .messages import CliError, progress, say_note
+from .messages import CliError, for_stdout, printable_lines, progress, say_note
 from .options import COLUMNS, READING, TARGET, split_options, talking
 from .structures import make_structure
 from .tables import read_table
@@ -63,7 +64,7 @@ def command(
     if as_json:
         click.echo(json.dumps(levels, indent=1))
     elif output != "-":
-        click.echo("\n".join(as_lines(levels)))
+        click.echo(printable_lines(as_lines(levels)))
 
 
 def trace(
@@ -126,16 +127,9 @@ def as_lines(levels: list[dict[str, Any]]) -> list[str]:
 
 def write_weights(levels: list[dict[str, Any]], output: str) -> None:
     """Write one row per level and feature with a weight."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["n_atoms", "feature", "weight"])
-    for level in levels:
-        for name, weight in level["weights"].items():
-            writer.writerow([level["n_atoms"], name, weight])
+    rows = [(level["n_atoms"], *pair) for level in levels for pair in level["weights"].items()]
+    text = csv_text([("n_atoms", "feature", "weight"), *rows])
     if output == "-":
-        click.echo(text.getvalue(), nl=False)
+        click.echo(for_stdout(text), nl=False)
     else:
-        Path(output).write_text(text.getvalue(), encoding="utf-8")
+        Path(output).write_text(text, encoding="utf-8")

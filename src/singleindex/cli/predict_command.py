@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,8 @@ from typing import Any
 import click
 
 from .columns import no_such_column
-from .messages import CliError, say_note
+from .csv_text import csv_text
+from .messages import CliError, for_stdout, say_note
 from .model_file import ModelFile, features_of, read_for, read_model
 from .options import READING, split_options, talking
 from .tables import Table, need
@@ -23,7 +22,8 @@ Examples:
   cat new.csv | singleindex predict model.sim - --json
 
 Writes one row per row of DATA: the prediction; for classes the probability of each; and the index
-w · x, which ranks without ties.
+w · x, which ranks without ties. In CSV, text that a spreadsheet would compute, such as =1+1, gets an
+apostrophe in front; Parquet and JSON have it as it is.
 """
 
 
@@ -98,15 +98,12 @@ def write_columns(found: dict[str, Any], output: str) -> None:
         need("pyarrow", "writing Parquet")
         need("pandas", "writing Parquet").DataFrame(found).to_parquet(output, index=False)
         return
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t" if suffix in (".tsv", ".tab") else ",", lineterminator="\n")
-    writer.writerow(found)
-    writer.writerows(zip(*map(as_list, found.values()), strict=True))
-    write_text(text.getvalue(), output)
+    rows = zip(*map(as_list, found.values()), strict=True)
+    write_text(csv_text([found, *rows], "\t" if suffix in (".tsv", ".tab") else ","), output)
 
 
 def write_text(text: str, output: str) -> None:
     if output == "-":
-        click.echo(text, nl=False)
+        click.echo(for_stdout(text), nl=False)
     else:
         Path(output).write_text(text, encoding="utf-8")

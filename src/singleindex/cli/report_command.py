@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from .data import DataOptions, Rows, feature_table, fingerprint, read_weights, split_rows, take
-from .messages import CliError, progress, say_note
+from .messages import CliError, for_stdout, progress, say_note
 from .model_file import ModelFile, read_for, read_model
 from .options import READING, split_options
 from .preparation import Preparation
@@ -53,7 +53,7 @@ def command(
     with progress("writing the report"):
         page = page_for(file, train, test, title, jobs)
     if output == "-":
-        click.echo(page)
+        click.echo(for_stdout(page))
     else:
         Path(output).write_text(page, encoding="utf-8")
         say_note(f"report in {output}")
