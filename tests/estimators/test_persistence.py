@@ -297,6 +297,15 @@ def test_where_no_file_can_be(tmp_path):
         load(tmp_path / "model.sim")
 
 
+def test_save_onto_a_pipe_is_refused(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="a pipe"):
+        save(SingleIndexRegressor(), pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
 # ---------------------------------------------------------------- what cannot be saved
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .messages import CliError
+from .output import write_output
 from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
 
@@ -40,13 +41,9 @@ class ModelFile:
 def write_model(file: ModelFile, path: str) -> None:
     from ..estimators.persistence import save
 
-    notes = {"preparation": file.preparation.as_record(), "record": file.record}
-    if path != "-":
-        save(file.model, path, notes=notes)
-        return
     buffer = io.BytesIO()
-    save(file.model, buffer, notes=notes)
-    sys.stdout.buffer.write(buffer.getvalue())
+    save(file.model, buffer, notes={"preparation": file.preparation.as_record(), "record": file.record})
+    write_output(buffer.getvalue(), path)
 
 
 def read_model(path: str) -> ModelFile:

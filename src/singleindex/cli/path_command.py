@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +13,7 @@ from .fit_command import counts
 from .fitting import FitOptions
 from .messages import CliError, progress, say_note
 from .options import COLUMNS, READING, TARGET, split_options, talking
+from .output import check_output, write_output
 from .structures import make_structure
 from .tables import read_table
 
@@ -50,6 +50,7 @@ def command(
 
     The errors are those of the rows it is fitted to, which fall by themselves: use fit to choose.
     """
+    check_output(output)
     reading, data_options, rest = split_options(given)
     loaded = load_data(read_table(data, reading), data_options)
     for note in loaded.notes:
@@ -135,7 +136,4 @@ def write_weights(levels: list[dict[str, Any]], output: str) -> None:
     for level in levels:
         for name, weight in level["weights"].items():
             writer.writerow([level["n_atoms"], name, weight])
-    if output == "-":
-        click.echo(text.getvalue(), nl=False)
-    else:
-        Path(output).write_text(text.getvalue(), encoding="utf-8")
+    write_output(text.getvalue(), output)

@@ -14,6 +14,7 @@ from .columns import no_such_column
 from .messages import CliError, say_note
 from .model_file import ModelFile, features_of, read_for, read_model
 from .options import READING, split_options, talking
+from .output import check_output, write_output
 from .tables import Table, need
 
 EPILOG = """\b
@@ -42,6 +43,7 @@ def command(
     """Predict the rows of DATA with a saved MODEL."""
     if model == data == "-":
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
+    check_output(output)
     reading, _, _ = split_options(given)
     file = read_model(model)
     table = read_for(file, data, reading)
@@ -49,7 +51,7 @@ def command(
         file, features_of(file, table, impute, say_note)
     )
     if as_json:
-        write_text(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
+        write_output(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
     else:
         write_columns(found, output)
 
@@ -96,17 +98,11 @@ def write_columns(found: dict[str, Any], output: str) -> None:
     suffix = Path(output).suffix.lower() if output != "-" else ".csv"
     if suffix in (".parquet", ".pq"):
         need("pyarrow", "writing Parquet")
-        need("pandas", "writing Parquet").DataFrame(found).to_parquet(output, index=False)
+        frame = need("pandas", "writing Parquet").DataFrame(found)
+        write_output(frame.to_parquet(index=False), output)
         return
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t" if suffix in (".tsv", ".tab") else ",", lineterminator="\n")
     writer.writerow(found)
     writer.writerows(zip(*map(as_list, found.values()), strict=True))
-    write_text(text.getvalue(), output)
-
-
-def write_text(text: str, output: str) -> None:
-    if output == "-":
-        click.echo(text, nl=False)
-    else:
-        Path(output).write_text(text, encoding="utf-8")
+    write_output(text.getvalue(), output)

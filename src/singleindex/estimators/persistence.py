@@ -13,9 +13,6 @@ import inspect
 import io
 import json
 import math
-import os
-import secrets
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +24,7 @@ from sklearn.base import BaseEstimator
 
 from .. import link as links
 from .. import structures
+from ..files.replace import replace_file
 from ..solvers.settings import SOLVERS
 
 FORMAT = "singleindex-model"
@@ -64,7 +62,8 @@ def save(model, path, *, notes=None) -> None:
     model : estimator
         One of the estimators of singleindex.
     path : str, path or binary file object
-        Where to write. An existing file is replaced whole or, where saving fails, left as it was.
+        Where to write. An existing file is replaced whole or, where saving fails, left as it was; what is
+        no regular file, such as a device or a pipe, is refused.
     notes : dict, default=None
         Text, numbers, lists, dicts and arrays to keep beside the model, for :func:`load_notes`.
 
@@ -101,7 +100,7 @@ def save(model, path, *, notes=None) -> None:
     if hasattr(path, "write"):
         path.write(data)
     else:
-        _replace_file(os.path.realpath(os.fspath(path)), data)
+        replace_file(path, data)
 
 
 def load(path) -> Any:
@@ -177,27 +176,6 @@ def _load_part(path, part: str) -> Any:
 
 
 # ---------------------------------------------------------------- files
-
-
-def _replace_file(path: str, data: bytes) -> None:
-    """Write beside `path` and rename, so that at no moment half a file has this name."""
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"The folder {folder} does not exist; create it first.")
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} is a directory; give the name of a file to save to.")
-    temporary = os.path.join(folder, f".singleindex-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _read_file(path) -> tuple[str, bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files.replace import replace_file
 from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
 from ..link.bins import Points
 from .one_pass import State
@@ -47,7 +47,7 @@ class Checkpoint:
     def save(self, state: State) -> None:
         """Keep the state, if it is time to."""
         if state.t % self.every == 0:
-            replace_file(Path(self.path), _pack(state, self.fingerprint))
+            replace_file(self.path, _pack(state, self.fingerprint))
 
     def load(self) -> State | None:
         """Return the state that was kept, None where there is none."""
@@ -81,16 +81,6 @@ def fingerprint(*parts: Any) -> str:
             digest.update(repr(part).encode())
         digest.update(b"|")
     return digest.hexdigest()
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the file and rename: it is either the old one or the new one, even after a crash."""
-    temporary = path.with_name(path.name + ".part")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 # ---------------------------------------------------------------- the file
