@@ -15,6 +15,9 @@ from .output import write_output
 from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
 
+# What is told of a fit without looking whether it is there.
+_IN_RECORDS = {"command", "data", "version", "task", "n_rows", "n_test", "n_columns", "fingerprint"}
+
 
 @dataclass(frozen=True)
 class ModelFile:
@@ -47,7 +50,7 @@ def write_model(file: ModelFile, path: str) -> None:
 
 
 def read_model(path: str) -> ModelFile:
-    from ..estimators.persistence import load, load_notes
+    from ..estimators.persistence import ModelFileError, load, load_notes
 
     if path == "-":
         data = sys.stdin.buffer.read()
@@ -65,9 +68,16 @@ def read_model(path: str) -> ModelFile:
             "fitted single-index regressors and classifiers"
         )
     notes = load_notes(named(data, path))
-    if "preparation" in notes:
-        return ModelFile(model, from_record(notes["preparation"]), notes["record"])
-    return ModelFile(model, preparation_from_python(model), {})
+    if "preparation" not in notes:
+        return ModelFile(model, preparation_from_python(model), {})
+    try:
+        preparation, record = from_record(notes["preparation"]), notes["record"]
+        preparation.check(int(model.n_features_in_))
+        if record and not record.keys() >= _IN_RECORDS:
+            raise ValueError("its record is not complete")
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelFileError(f"Cannot load {path}: its notes are malformed ({error}).") from error
+    return ModelFile(model, preparation, record)
 
 
 def named(data: bytes, path: str) -> io.BytesIO:
