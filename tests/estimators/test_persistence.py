@@ -771,6 +771,16 @@ def test_a_member_that_hides_its_size_is_not_unpacked():
     assert peak < 2**23
 
 
+@pytest.mark.parametrize("stop", [10**12, 10**30])
+def test_a_range_without_end_is_refused(stop):
+    manifest, members = parts_of(as_bytes(SingleIndexRegressor(structure=GroupSparse([range(8)]))))
+    manifest["model"]["parameters"]["structure"]["parameters"]["groups"] = [
+        {"type": "range", "bounds": [0, stop, 1]}
+    ]
+    with pytest.raises(ModelFileError, match=r"SINGLEINDEX_MAX_BYTES|OverflowError"):
+        from_bytes(forge(manifest, members))
+
+
 def test_a_sparse_matrix_of_any_width_has_its_shape_checked():
     graph = sparse.csr_matrix(np.array([[0.0, 1.5], [1.5, 0.0]]))
     manifest, members = parts_of(

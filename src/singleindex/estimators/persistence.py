@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from .. import link as links
 from .. import structures
 from ..files.arrays import make_sparse, read_array
-from ..files.limits import LimitError, check_archive, read_member
+from ..files.limits import LimitError, check_archive, check_size, read_member
 from ..files.replace import replace_file
 from ..solvers.settings import SOLVERS
 from .loaded import check_loaded
@@ -396,6 +396,12 @@ def _decode_array(spec: dict[str, Any], loading: _Loading) -> np.ndarray:
     return array
 
 
+def _decode_range(spec: dict[str, Any], loading: _Loading) -> range:
+    value = range(*spec["bounds"])
+    check_size(8 * len(value), 0)  # a few letters, but an array where it is used
+    return value
+
+
 def _decode_cells(spec: dict[str, Any], loading: _Loading) -> np.ndarray:
     items = loading.decode(spec["items"])
     array = np.empty(len(items), dtype=object)
@@ -510,7 +516,7 @@ _CODECS: dict[str, _Codec] = {
     "range": _Codec(
         lambda v: type(v) is range,
         lambda v, _: {"bounds": [v.start, v.stop, v.step]},
-        lambda spec, _: range(*spec["bounds"]),
+        _decode_range,
     ),
     "dict": _Codec(  # as pairs: the keys of class_weight are labels, those of JSON only text
         lambda v: type(v) is dict,
