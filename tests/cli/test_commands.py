@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 import singleindex
-from singleindex import SingleIndexClassifierCV
+from singleindex import SingleIndexClassifierCV, SingleIndexRegressor, save
 from singleindex.cli.app import COMMANDS, app, run
 from singleindex.cli.messages import ExitCode
 
@@ -379,3 +379,36 @@ def test_the_tab_key_knows_commands_and_options():
     complete = ShellComplete(app, {}, "singleindex", "_SINGLEINDEX_COMPLETE")
     assert "report" in [item.value for item in complete.get_completions([], "re")]
     assert "--holdout" in [item.value for item in complete.get_completions(["fit"], "--h")]
+
+
+PREPARED = {
+    "columns": ["a", "b", "c"], "kinds": ["number"] * 3, "fills": [0.0] * 3, "categories": {}, "dropped": {},
+    "imputed": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("preparation", "record"),
+    [
+        (PREPARED | {"columns": ["a"]}, {}),
+        (PREPARED | {"columns": ["a", "b"], "kinds": ["number"] * 2, "fills": [0.0] * 2}, {}),
+        (PREPARED | {"kinds": ["number", "number", "category"]}, {}),
+        (PREPARED | {"categories": {"c": []}}, {}),
+        (PREPARED | {"columns": 3}, {}),
+        ({"n_features": 10**12, "one_based": False, "given_names": None}, {}),
+        ({"n_features": 3, "one_based": False, "given_names": ["a"]}, {}),
+        ({"colour": 3}, {}),
+        (None, {}),
+        (PREPARED, {"command": "singleindex fit"}),
+        (PREPARED, [1]),
+    ],
+)
+def test_notes_that_do_not_go_with_the_model_are_refused(cli, tmp_path, preparation, record):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    model = SingleIndexRegressor(1).fit(X, np.tanh(X[:, 0]))
+    save(model, tmp_path / "fine.sim", notes={"preparation": PREPARED, "record": {}})
+    assert cli("inspect", "fine.sim")[0] == 0
+    save(model, tmp_path / "odd.sim", notes={"preparation": preparation, "record": record})
+    code, _, err = cli("inspect", "odd.sim")
+    assert code == 4
+    assert "odd.sim: its notes are malformed" in err

@@ -1,5 +1,6 @@
 """Files become tables, and tables the same numbers wherever they come from."""
 
+import bz2
 import codecs
 import csv
 import gzip
@@ -409,3 +410,60 @@ def test_typed_columns_of_parquet(tmp_path):
         "whole": "number", "kind": "category", "lasted": "number", "price": "number", "switch": "category",
     }  # fmt: skip
     assert prepare(table.frame, Choices(), "median").apply(table.frame, impute=True).notna().to_numpy().all()
+
+
+# ---------------------------------------------------------------- files that are not what they seem
+
+
+def npz(path, **arrays):
+    np.savez_compressed(path, **arrays)
+    return str(path)
+
+
+SPARSE = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": [2, 2]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": np.array([0, 10**6])}, "not a sparse matrix that can be used"),
+        ({"indices": np.array([0, -1])}, "not a sparse matrix that can be used"),
+        ({"indptr": np.array([0, 10**9, 2])}, "not a sparse matrix that can be used"),
+        ({"indptr": np.array([0, 1])}, "not a sparse matrix that can be used"),
+        ({"shape": [2, 10**12]}, r"shape \(2, 1000000000000\).*SINGLEINDEX_MAX_BYTES=8000000000000"),
+        ({"shape": [10**12, 2]}, "not a sparse matrix that can be used"),
+        ({"shape": [10**12, 2], "format": b"csc"}, "SINGLEINDEX_MAX_BYTES=8000000000000"),
+        ({"shape": 2}, "not a sparse matrix that can be used"),
+        ({"data": np.ones((2, 1, 1))}, "not a sparse matrix that can be used"),
+        ({"feature_names": np.array(["a"])}, "a name for each of 2 columns"),
+    ],
+)
+def test_sparse_matrices_are_checked(tmp_path, change, message):
+    read_table(npz(tmp_path / "fine.npz", **SPARSE), OPTIONS)
+    with pytest.raises(CliError, match=message):
+        read_table(npz(tmp_path / "bad.npz", **(SPARSE | change)), OPTIONS)
+
+
+def test_an_svmlight_file_of_too_many_columns_is_refused(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 2000000000:1\n0 1:2\n")
+    with pytest.raises(CliError, match=r"has 2000000001 columns.*SINGLEINDEX_MAX_BYTES"):
+        read_table(str(path), OPTIONS)
+    path.write_text("1 99999999999999:1\n0 1:2\n")
+    with pytest.raises(CliError, match="not an svmlight file"):
+        read_table(str(path), OPTIONS)
+
+
+def test_files_that_would_not_fit_in_memory_are_refused(tmp_path, monkeypatch):
+    text = b"a,y\n" + b"0,0\n" * 500_000
+    packed = {".gz": gzip.compress(text), ".bz2": bz2.compress(text)}
+    paths = [tmp_path / f"table.csv{suffix}" for suffix in packed]
+    for path, content in zip(paths, packed.values(), strict=True):
+        path.write_bytes(content)
+    paths.append(npz(tmp_path / "table.npz", X=np.zeros((500_000, 1))))
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "1000000")
+    for path in paths:
+        with pytest.raises(CliError, match=r"table.* SINGLEINDEX_MAX_BYTES"):
+            read_table(str(path), OPTIONS)
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "10000000")
+    assert [read_table(str(path), OPTIONS).n_rows for path in paths] == [500_000] * 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +12,9 @@ from .csv_text import csv_text
 from .data import Data, load_data
 from .fit_command import counts
 from .fitting import FitOptions
-from .messages import CliError, for_stdout, printable_lines, progress, say_note
+from .messages import CliError, printable_lines, progress, say_note
 from .options import COLUMNS, READING, TARGET, split_options, talking
+from .output import check_output, write_output
 from .structures import make_structure
 from .tables import read_table
 
@@ -51,6 +51,7 @@ def command(
 
     The errors are those of the rows it is fitted to, which fall by themselves: use fit to choose.
     """
+    check_output(output)
     reading, data_options, rest = split_options(given)
     loaded = load_data(read_table(data, reading), data_options)
     for note in loaded.notes:
@@ -128,8 +129,4 @@ def as_lines(levels: list[dict[str, Any]]) -> list[str]:
 def write_weights(levels: list[dict[str, Any]], output: str) -> None:
     """Write one row per level and feature with a weight."""
     rows = [(level["n_atoms"], *pair) for level in levels for pair in level["weights"].items()]
-    text = csv_text([("n_atoms", "feature", "weight"), *rows])
-    if output == "-":
-        click.echo(for_stdout(text), nl=False)
-    else:
-        Path(output).write_text(text, encoding="utf-8")
+    write_output(csv_text([("n_atoms", "feature", "weight"), *rows]), output)

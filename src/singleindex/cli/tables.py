@@ -10,15 +10,17 @@ import gzip
 import io
 import re
 import sys
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from ..files.arrays import make_sparse
+from ..files.arrays import read_npz as read_arrays
+from ..files.limits import LimitError, check_size, unpack
 from .messages import CliError
 
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
@@ -26,7 +28,7 @@ _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
 }  # fmt: skip
-_PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
+_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 # Beside what pandas takes for missing already.
 _MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
 # How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
@@ -36,6 +38,8 @@ _MARKS = {
 }  # fmt: skip
 _SPARSE_MEMBERS = {"data", "indices", "indptr", "shape"}
 _PEEK_ROWS = 200
+# Sparse data may have any number of columns in a few bytes; w has a number for each.
+_BYTES_PER_COLUMN = 8
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,12 @@ def read_bytes(path: str) -> tuple[bytes, str]:
         raise CliError(f"there is no file {path}; check the name and the folder")
     if file.is_dir():
         raise CliError(f"{path} is a folder; name a file in it")
-    data, unpack = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    data, opened = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    if opened is None:
+        return data, path
     try:
-        return (unpack(data) if unpack else data), path
+        with opened(io.BytesIO(data)) as inner:
+            return unpack(inner, len(data)), path
     except (OSError, EOFError, ValueError) as error:
         raise CliError(f"{path} cannot be unpacked: {error}") from error
 
@@ -293,7 +300,10 @@ def read_svmlight(data: bytes, source: str, n_features: int | None, one_based: b
 
     try:
         X, y = load_svmlight_file(io.BytesIO(data), zero_based=True)
-    except ValueError as error:
+        check_size(_BYTES_PER_COLUMN * X.shape[1], len(data))
+    except LimitError as error:
+        raise CliError(f"{source} has {X.shape[1]} columns: {error}") from error
+    except (ValueError, OverflowError) as error:
         raise CliError(f"{source} is not an svmlight file: {error}") from error
     if one_based is None:
         one_based = X.shape[1] > 1 and X[:, [0]].nnz == 0
@@ -308,22 +318,41 @@ def read_svmlight(data: bytes, source: str, n_features: int | None, one_based: b
 
 def read_npz(data: bytes, source: str) -> Table:
     """Read X, as an array or in scipy's sparse format, and what lies beside it."""
-    from scipy import sparse
-
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(data)
+    except LimitError as error:
+        raise CliError(f"{source} cannot be read: {error}") from error
+    except Exception as error:  # whatever zip and numpy make of another file
         raise CliError(f"{source} is not an .npz file of plain arrays: {error}") from error
     if arrays.keys() >= _SPARSE_MEMBERS:
-        kind: Callable[..., Any] = sparse.csc_array if arrays.get("format") == b"csc" else sparse.csr_array
-        matrix = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+        matrix = sparse_matrix(arrays, source, len(data))
     elif "X" in arrays:
         matrix = arrays["X"]
     else:
         raise CliError(f"{source} has no member X; it has {', '.join(arrays) or 'none'}")
     if matrix.ndim != 2:
         raise CliError(f"X in {source} has shape {matrix.shape}; it must have rows and columns")
-    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else None
+    names = None
+    if "feature_names" in arrays:
+        if arrays["feature_names"].shape != (matrix.shape[1],):
+            raise CliError(
+                f"feature_names in {source} must have a name for each of {matrix.shape[1]} columns"
+            )
+        names = [str(name) for name in arrays["feature_names"]]
     others = {n: a for n, a in arrays.items() if n not in {"X", "format", "feature_names", *_SPARSE_MEMBERS}}
     return Table(source, matrix=matrix, arrays=others, names=names)
+
+
+def sparse_matrix(arrays: dict[str, Any], source: str, n_packed: int) -> Any:
+    """Return a matrix in scipy's sparse format, its indices checked."""
+    from scipy import sparse
+
+    kind = sparse.csc_array if arrays.get("format") == b"csc" else sparse.csr_array
+    try:
+        matrix = make_sparse(kind, *(arrays[name] for name in ("data", "indices", "indptr", "shape")))
+        check_size(_BYTES_PER_COLUMN * max(matrix.shape), n_packed)
+    except LimitError as error:
+        raise CliError(f"X in {source} has shape {matrix.shape}: {error}") from error
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise CliError(f"X in {source} is not a sparse matrix that can be used: {error}") from error
+    return matrix

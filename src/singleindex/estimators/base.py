@@ -214,7 +214,7 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         self.status_ = results[0].status.name if single else [r.status.name for r in results]
         self.n_iter_ = max(r.n_iter for r in results)
         self.best_iter_ = results[0].best_iter if single else [r.best_iter for r in results]
-        remove_checkpoints(getattr(self, "solver", None), len(results))
+        remove_checkpoints(self)
         progress = vars(self).get("_progress")
         if progress is not None:
             del self._progress

@@ -13,6 +13,7 @@ from ..design import BlockDesign, ChunkedData, as_row_design
 from ..design.blocks import SurveyTask
 from ..design.dask import DaskSource, is_dask, predict_lazily
 from ..design.survey import survey_rows
+from ..files.replace import check_target
 from ..solvers import Checkpoint, OnePass, Stochastic, TwoPass, check_solver, solve_one_pass
 from ..solvers.checkpoint import fingerprint
 from .progress import Progress, RowsBar
@@ -81,8 +82,9 @@ def solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, ma
         mean=design.pull_back(survey.mean),
         covariance=np.column_stack([design.pull_back(c) for c in survey.covariance.T]),
     )
-    progress = None
+    progress, kept = None, list[Checkpoint]()
     if told is not None:
+        estimator._checkpoints = kept
         progress = estimator._progress = Progress(
             estimator, X, told.y, told.unit, len(outputs),
             lambda records: estimator._attributes(records, design, inner_dtype(X)),
@@ -93,6 +95,7 @@ def solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, ma
             progress.fit_number = k
         # Fits that nobody is told of are those of folds: too short to be kept.
         checkpoint = None if told is None else _checkpoint(estimator, solver, survey, k, len(outputs), mark)
+        kept += [] if checkpoint is None else [checkpoint]
         results.append(
             solve_one_pass(
                 design, y, structure, survey=seen, output=k, sample_weight=weight, n_bins=solver.n_bins,
@@ -113,10 +116,7 @@ def _checkpoint(estimator, solver, survey, output, n_outputs, mark):
     path = Path(solver.checkpoint)
     if n_outputs > 1:
         path = path.with_name(f"{path.name}.{output}")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"The folder {path.parent} of the checkpoint does not exist; create it first."
-        )
+    check_target(path)
     settings = sorted((k, repr(v)) for k, v in estimator.get_params().items() if k not in _FREE)
     of_fit = fingerprint(
         type(estimator).__name__, settings, solver.n_bins, output, mark,
@@ -125,13 +125,10 @@ def _checkpoint(estimator, solver, survey, output, n_outputs, mark):
     return Checkpoint(path, of_fit, solver.checkpoint_every)
 
 
-def remove_checkpoints(solver, n_outputs):
-    """Delete the checkpoints of a fit that has ended."""
-    if getattr(solver, "checkpoint", None) is None:
-        return
-    path = Path(solver.checkpoint)
-    for name in [path.name] if n_outputs == 1 else [f"{path.name}.{k}" for k in range(n_outputs)]:
-        path.with_name(name).unlink(missing_ok=True)
+def remove_checkpoints(estimator):
+    """Delete the checkpoints that the fit has kept, now that it has ended."""
+    for checkpoint in vars(estimator).pop("_checkpoints", ()):
+        checkpoint.remove()
 
 
 # ---------------------------------------------------------------- data in blocks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..files.arrays import read_array, read_npz
+from ..files.limits import LimitError, check_archive
+from ..files.replace import replace_file
 from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
-from ..link.bins import Points
+from ..link.bins import Points, check_exponent
+from .csi import RECORDED
 from .one_pass import State
 from .result import FloatArray, Iterate
 
@@ -46,28 +49,56 @@ class Checkpoint:
 
     def save(self, state: State) -> None:
         """Keep the state, if it is time to."""
-        if state.t % self.every == 0:
-            replace_file(Path(self.path), _pack(state, self.fingerprint))
+        if state.t % self.every:
+            return
+        if Path(self.path).exists() and not self.is_kept():
+            raise CheckpointError(
+                f"Cannot keep the fit in {self.path}: it has become another file than its checkpoint. "
+                "Give the checkpoint a name of its own."
+            )
+        replace_file(self.path, _pack(state, self.fingerprint))
 
-    def load(self) -> State | None:
-        """Return the state that was kept, None where there is none."""
+    def load(self, shape: tuple[int, ...]) -> State | None:
+        """Return the state that was kept of a fit to data of this shape, None where there is none."""
         path = Path(self.path)
         if not path.exists():
             return None
+        if not path.is_file():
+            raise CheckpointError(f"Cannot go on from {path}: it is not a regular file. Give another name.")
         try:
-            return _unpack(path.read_bytes(), self.fingerprint)
+            state = _unpack(path.read_bytes(), self.fingerprint)
+            _check_state(state, shape)
+            return state
         except CheckpointError as error:
             raise CheckpointError(
                 f"Cannot go on from {path}: {error} Delete the file to begin anew."
             ) from None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except LimitError as error:
+            raise CheckpointError(f"Cannot go on from {path}: {error}.") from None
+        except Exception as error:  # whatever a parser makes of another file
             raise CheckpointError(
                 f"Cannot go on from {path}: it is no checkpoint, or damaged. Delete the file to begin anew."
             ) from error
 
     def remove(self) -> None:
-        """Delete the file: the fit has ended."""
-        Path(self.path).unlink(missing_ok=True)
+        """Delete the file, if it is the checkpoint of this fit: it has ended."""
+        if self.is_kept():
+            Path(self.path).resolve().unlink()
+
+    def is_kept(self) -> bool:
+        """Tell whether the file is there and is a checkpoint of this fit."""
+        path = Path(self.path)
+        try:
+            if not path.is_file():
+                return False
+            with zipfile.ZipFile(path) as archive:
+                check_archive(archive, path.stat().st_size)
+                head = archive.getinfo("head.npy")
+                with archive.open(head) as file:
+                    found = json.loads(str(read_array(file, head.file_size)))
+            return bool(found["fingerprint"] == self.fingerprint)
+        except Exception:  # whatever a parser makes of another file
+            return False
 
 
 def fingerprint(*parts: Any) -> str:
@@ -81,16 +112,6 @@ def fingerprint(*parts: Any) -> str:
             digest.update(repr(part).encode())
         digest.update(b"|")
     return digest.hexdigest()
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the file and rename: it is either the old one or the new one, even after a crash."""
-    temporary = path.with_name(path.name + ".part")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 # ---------------------------------------------------------------- the file
@@ -120,8 +141,7 @@ def _pack(state: State, mark: str) -> bytes:
 
 
 def _unpack(content: bytes, mark: str) -> State:
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = dict(file)
+    arrays = read_npz(content)
     head = json.loads(str(arrays["head"]))
     if head["version"] != _VERSION:
         raise CheckpointError("another version of singleindex wrote it.")
@@ -140,6 +160,28 @@ def _unpack(content: bytes, mark: str) -> State:
         arrays["w"], arrays["w_old"], _unpack_link(head["link"], "link", arrays), float.fromhex(head["step"]),
         head["t"], head["exponent"], arrays.get("index_old"), best, arrays["history"].tolist(),
     )  # fmt: skip
+
+
+def _check_state(state: State, shape: tuple[int, ...]) -> None:
+    """Raise where a state is not one of a fit to data of this shape: kernels rely on its lengths."""
+    best = state.best
+    assert best is not None
+    assert best.points is not None
+    points, d = best.points, (shape[1],)
+    vectors = [(state.w, d), (state.w_old, d), (best.coef, d), (best.index, (best.index.size,))]
+    vectors += [(points.index, (points.index.size,)), (points.y, points.index.shape)]
+    vectors += [] if state.index_old is None else [(state.index_old, (shape[0],))]
+    vectors += [] if points.weight is None else [(points.weight, points.index.shape)]
+    for vector, expected in vectors:
+        if vector.dtype != np.float64 or vector.shape != expected or not np.isfinite(vector).all():
+            raise ValueError(f"an array of {vector.dtype} and shape {vector.shape} where {expected} is due.")
+    if type(state.t) is not int or np.shape(state.history) != (state.t, len(RECORDED)):
+        raise ValueError("the history has not one line for each iteration.")
+    if not np.isfinite([state.step, points.within, best.objective, best.mse]).all():
+        raise ValueError("a number is not finite.")
+    check_exponent(state.exponent)
+    state.link.check()
+    best.link.check()
 
 
 def _pack_link(link: Any, name: str, arrays: dict[str, FloatArray]) -> dict[str, Any]:

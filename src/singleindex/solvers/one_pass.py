@@ -95,7 +95,7 @@ def solve_one_pass(
     """
     loop = _Loop(design, y, structure, link_fitter, n_atoms, alpha, penalty, sample_weight, survey, output)
     loop.n_bins, loop.n_threads = n_bins, n_threads
-    state = None if checkpoint is None else checkpoint.load()
+    state = None if checkpoint is None else checkpoint.load(design.shape)
     seen = None
     if state is None:
         state, seen = loop.start()
