@@ -1,6 +1,7 @@
 """One visit of every row gives what the two products give, for every design and any number of threads."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -124,6 +125,29 @@ def test_a_sweep_is_the_two_products(design, link, weighted):
 
 def is_single(design):
     return getattr(getattr(design, "X", None), "dtype", None) == np.float32
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_wrong_lengths_are_refused(design, link):
+    n, d = design.shape
+    right = {"w": d, "w_old": d, "y": n, "weight": n, "index_old": n}
+    for what, by in product(right, (-1, 1, 5000)):
+        lengths = {**right, what: right[what] + by}
+        w, w_old, y, weight, index_old = (np.ones(length) for length in lengths.values())
+        visit = Visit(w, w_old, link=LINKS[link], n_bins=64, index_old=None if what == "w_old" else index_old)
+        with pytest.raises(ValueError, match="must have"):
+            design.sweep(visit, y, weight)
+
+
+def test_rows_that_are_parts_of_records():
+    rng = np.random.default_rng(0)
+    records = np.zeros(50, dtype=[("id", "f4"), ("x", "f8", (3,))])
+    records["x"] = rng.standard_normal((50, 3))
+    w, y = rng.standard_normal(3), rng.standard_normal(50)
+    visit = Visit(w, w, link=LINKS["curve"])
+    got, expected = (DenseDesign(X).sweep(visit, y) for X in (records["x"], records["x"].copy()))
+    np.testing.assert_allclose(got.index, expected.index, atol=1e-12)
+    np.testing.assert_allclose(got.gradient, expected.gradient, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [CsrDesign, DenseDesign])
