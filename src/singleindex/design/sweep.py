@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -209,8 +211,16 @@ def _per_row(n_rows: int, **values: FloatArray | None) -> list[FloatArray | None
     return [None if v is None else as_vector(v, n_rows, name) for name, v in values.items()]
 
 
+_forked = threading.Event()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked.set)
+
+
 def threads_for(n_threads: int | None, n_entries: int) -> int:
     """Return how many threads to use for so many entries."""
+    # OpenMP would wait for threads that the process before the fork had, and that are not here.
+    if _forked.is_set():
+        return 1
     if n_threads is not None:
         return n_threads
     return count_threads() if n_entries >= _WORTH_THREADS else 1
