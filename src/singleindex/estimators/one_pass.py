@@ -164,7 +164,7 @@ def fit_blocks(estimator, X, y, sample_weight):
     note_features(estimator, source)
     solver = check_solver(estimator.solver) or OnePass()
     with RowsBar(estimator, source):
-        targets, unit = estimator._targets_of_blocks(source.survey_targets())
+        targets, unit = estimator._targets_of_blocks(_survey_targets(source))
         if isinstance(solver, Stochastic):
             return estimator._fit_stream(source, targets, unit, solver)
         structure = estimator._check_settings(source.n_features)["structure"]
@@ -175,6 +175,14 @@ def fit_blocks(estimator, X, y, sample_weight):
         results, design, unit = solve(estimator, source, targets, unit, solver)
     estimator._set_fitted(estimator._in_users_units(results, unit), design, source.dtype)
     return estimator
+
+
+def _survey_targets(source):
+    facts = source.survey_targets()
+    if facts.total == 0:
+        lack = "row" if facts.n_rows == 0 else "row of positive weight"
+        raise ValueError(f"the data have no {lack}; check the filter they come from, and the weights.")
+    return facts
 
 
 def _solve_blocks(estimator, source, targets, unit, solver):
