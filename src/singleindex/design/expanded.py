@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import FloatArray
+from .checks import check_length
 from .scaled import ScaledDesign, sweep_through
 from .sweep import Sweep, Visit
 
@@ -24,6 +25,7 @@ class ExpandedDesign:
         return self.design.shape[0], len(self.columns)
 
     def matvec(self, w: FloatArray) -> FloatArray:
+        check_length(w, self.shape[1], "w")
         return self.design.matvec(self._fold(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .base import FloatArray
+from .checks import check_length
 from .scaled import ScaledDesign, sweep_through
 from .sweep import Sweep, Visit
 
@@ -29,6 +30,7 @@ class MappedDesign:
         return self.design.shape
 
     def matvec(self, w: FloatArray) -> FloatArray:
+        check_length(w, self.shape[1], "w")
         return self.design.matvec(self._map(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
@@ -36,6 +38,7 @@ class MappedDesign:
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Costs a product for each column; nothing in a fit asks for it."""
+        check_length(weight, self.shape[0], "weight")
         mean, variance = np.empty(self.shape[1]), np.empty(self.shape[1])
         for j in range(self.shape[1]):
             column = self.matvec(np.eye(1, self.shape[1], j).ravel())

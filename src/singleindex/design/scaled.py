@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .base import Design, FloatArray
+from .checks import check_length
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .sparse import SparseDesign
@@ -27,6 +28,7 @@ class ScaledDesign:
         return self.design.shape
 
     def matvec(self, w: FloatArray) -> FloatArray:
+        check_length(w, self.shape[1], "w")
         return self.design.matvec(self.in_units_of_X(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
@@ -53,6 +55,8 @@ class ScaledDesign:
 
 def sweep_through(design: Any, visit: Visit, y: Any, weight: FloatArray | None) -> Sweep:
     """Sweep the design that `design` is a view of."""
+    for name in ("w", "w_old"):
+        check_length(getattr(visit, name), design.shape[1], name)
     w = design.in_units_of_X(visit.w)
     w_old = w if visit.w_old is visit.w else design.in_units_of_X(visit.w_old)
     inner = innermost(design)

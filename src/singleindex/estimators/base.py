@@ -13,6 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..design import ExpandedDesign, MappedDesign, ScaledDesign, as_design, column_scale
+from ..design.checks import as_sound
 from ..link import FIXED_LINKS, FixedLink, Lpav, PerOutput, Points, SharedLink
 from ..solvers import OnePass, fit_scale, solve_csi
 from ..structures import EachOutput, Sparse
@@ -223,10 +224,11 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------ checks
 
     def _check_X_y(self, X, y, **options):
-        return validate_data(
+        X, y = validate_data(
             self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
             accept_large_sparse=True, **options,
         )  # fmt: skip
+        return as_sound(X), y
 
     def _check_weight(self, sample_weight, X):
         if sample_weight is None:
@@ -289,7 +291,7 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
-        return safe_sparse_dot(X, self.coef_, dense_output=True)
+        return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
 
     def _fitted_values(self, index):
         """Apply the link, or each link to its column."""

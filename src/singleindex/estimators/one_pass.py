@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,7 +162,7 @@ def fit_blocks(estimator, X, y, sample_weight):
     note_features(estimator, source)
     solver = check_solver(estimator.solver) or OnePass()
     with RowsBar(estimator, source):
-        targets, unit = estimator._targets_of_blocks(source.survey_targets())
+        targets, unit = estimator._targets_of_blocks(_survey_targets(source))
         if isinstance(solver, Stochastic):
             return estimator._fit_stream(source, targets, unit, solver)
         structure = estimator._check_settings(source.n_features)["structure"]
@@ -172,6 +173,14 @@ def fit_blocks(estimator, X, y, sample_weight):
         results, design, unit = solve(estimator, source, targets, unit, solver)
     estimator._set_fitted(estimator._in_users_units(results, unit), design, source.dtype)
     return estimator
+
+
+def _survey_targets(source):
+    facts = source.survey_targets()
+    if facts.total == 0:
+        lack = "row" if facts.n_rows == 0 else "row of positive weight"
+        raise ValueError(f"the data have no {lack}; check the filter they come from, and the weights.")
+    return facts
 
 
 def _solve_blocks(estimator, source, targets, unit, solver):
@@ -224,9 +233,11 @@ def by_blocks(method):
 
     def predict(self, X):
         if isinstance(X, ChunkedData):
-            return np.concatenate([method(self, _named(self, block.X)) for block in X])
+            nameless = _check_names(self, X.feature_names)
+            return np.concatenate([method(nameless, block.X) for block in X])
         if is_dask(X):
-            small = method(self, _named(self, np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)))
+            one_row = np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)
+            small = method(_check_names(self, None), one_row)
             return predict_lazily(self, name, X, small.shape[1] if small.ndim == 2 else None, small.dtype)
         return method(self, X)
 
@@ -234,10 +245,17 @@ def by_blocks(method):
     return predict
 
 
-def _named(estimator, X):
-    """Give rows the names of the columns that the model was fitted with."""
-    if not hasattr(estimator, "feature_names_in_") or hasattr(X, "tocsr"):
-        return X
-    import pandas as pd
+def _check_names(estimator, names):
+    """Return the estimator without the names of its columns, once those of the data are known to be the same.
 
-    return pd.DataFrame(X, columns=estimator.feature_names_in_, copy=False)
+    Blocks of rows are plain arrays, which scikit-learn would warn of; frames of them would need pandas.
+    """
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is not None and list(known) != list(names):
+        raise ValueError(
+            "the columns of the data are not those of the fit, in their order; use "
+            "read_chunks(..., features=list(model.feature_names_in_))."
+        )
+    nameless = copy(estimator)
+    vars(nameless).pop("feature_names_in_", None)
+    return nameless

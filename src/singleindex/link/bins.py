@@ -99,6 +99,8 @@ class Bins:
 
     def add(self, index: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Bins:
         """Return the bins with these rows added."""
+        if len(y) != len(index) or (weight is not None and len(weight) != len(index)):
+            raise ValueError("index, y and weight must have the same length.")
         if len(index) == 0:
             return self
         low, high = float(np.min(index)), float(np.max(index))
@@ -114,8 +116,11 @@ class Bins:
 
     def merge(self, other: Bins) -> Bins:
         """Return the bins of the rows of both."""
-        if other.exponent is None or self.exponent is None:
-            return self if other.exponent is None else other
+        # Bins without rows lie nowhere: they must not stretch the others to where they might begin.
+        if other.exponent is None or len(other.sums) == 0:
+            return self
+        if self.exponent is None or len(self.sums) == 0:
+            return other
         exponent = max(self.exponent, other.exponent)
         mine, theirs = self._at(exponent), other._at(exponent)
         while _span(mine, theirs) > self.n_bins:

@@ -34,7 +34,8 @@ class OnePass:
     checkpoint_every : int, default=10
         Iterations between two checkpoints.
     n_threads : int or None, default=None
-        Threads for data in memory; None for all there are. The result does not depend on it.
+        Threads for data in memory; None for all there are. The result does not depend on it. A forked process
+        uses one, whatever is asked for: OpenMP's threads do not survive a fork.
 
     Examples
     --------
