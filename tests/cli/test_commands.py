@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 import singleindex
-from singleindex import SingleIndexClassifierCV
+from singleindex import SingleIndexClassifierCV, SingleIndexRegressor, save
 from singleindex.cli.app import COMMANDS, app, run
 from singleindex.cli.messages import ExitCode
 
@@ -80,6 +80,19 @@ def test_text_classes(cli, messy_csv):
     assert list(found) == ["prediction", "probability of no", "probability of yes", "index"]
     assert set(found["prediction"]) == {"no", "yes"}
     assert ((found["index"] > 0) == (found["prediction"] == "yes")).all()
+
+
+def test_codes_in_late_rows_are_those_of_the_fit(cli):
+    rng = np.random.default_rng(0)
+    ward = rng.choice(["007", "12", "34"], 90)
+    y = (ward == "007") + 0.1 * rng.standard_normal(90)
+    pd.DataFrame({"ward": ward, "x": rng.standard_normal(90), "y": y}).to_csv("t.csv", index=False)
+    pd.DataFrame({"ward": ["12"] * 250 + ["007"], "x": 0.0}).to_csv("new.csv", index=False)
+    assert cli("fit", "t.csv", "-t", "y", "--n-atoms", 2, "--folds", 3)[0] == 0
+    _, out, err = cli("predict", "model.sim", "new.csv")
+    found = pd.read_csv(io.StringIO(out))["prediction"]
+    assert found.iloc[-1] > found.iloc[0] + 0.5
+    assert err == ""
 
 
 def test_several_targets_share_their_rows(cli, wide, tmp_path):
@@ -366,3 +379,36 @@ def test_the_tab_key_knows_commands_and_options():
     complete = ShellComplete(app, {}, "singleindex", "_SINGLEINDEX_COMPLETE")
     assert "report" in [item.value for item in complete.get_completions([], "re")]
     assert "--holdout" in [item.value for item in complete.get_completions(["fit"], "--h")]
+
+
+PREPARED = {
+    "columns": ["a", "b", "c"], "kinds": ["number"] * 3, "fills": [0.0] * 3, "categories": {}, "dropped": {},
+    "imputed": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("preparation", "record"),
+    [
+        (PREPARED | {"columns": ["a"]}, {}),
+        (PREPARED | {"columns": ["a", "b"], "kinds": ["number"] * 2, "fills": [0.0] * 2}, {}),
+        (PREPARED | {"kinds": ["number", "number", "category"]}, {}),
+        (PREPARED | {"categories": {"c": []}}, {}),
+        (PREPARED | {"columns": 3}, {}),
+        ({"n_features": 10**12, "one_based": False, "given_names": None}, {}),
+        ({"n_features": 3, "one_based": False, "given_names": ["a"]}, {}),
+        ({"colour": 3}, {}),
+        (None, {}),
+        (PREPARED, {"command": "singleindex fit"}),
+        (PREPARED, [1]),
+    ],
+)
+def test_notes_that_do_not_go_with_the_model_are_refused(cli, tmp_path, preparation, record):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    model = SingleIndexRegressor(1).fit(X, np.tanh(X[:, 0]))
+    save(model, tmp_path / "fine.sim", notes={"preparation": PREPARED, "record": {}})
+    assert cli("inspect", "fine.sim")[0] == 0
+    save(model, tmp_path / "odd.sim", notes={"preparation": preparation, "record": record})
+    code, _, err = cli("inspect", "odd.sim")
+    assert code == 4
+    assert "odd.sim: its notes are malformed" in err

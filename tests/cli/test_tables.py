@@ -1,6 +1,10 @@
 """Files become tables, and tables the same numbers wherever they come from."""
 
+import bz2
+import codecs
+import csv
 import gzip
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -70,7 +74,15 @@ def test_npz(tmp_path, kind):
     ("name", "content", "says"),
     [
         ("t.csv", b"", "is empty"),
-        ("t.csv", b"a,b\n", "no rows"),
+        ("t.csv", b" \n\n", "is empty"),
+        ("t.csv", codecs.BOM_UTF8, "is empty"),
+        ("t.csv", codecs.BOM_UTF16_LE, "is empty"),
+        ("t.csv", b"a,b\n", "a header but no rows"),
+        ("t.csv", "a,b\n".encode("utf-16"), "a header but no rows"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16-le"), "NUL characters; try --encoding utf-16-le"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], r"is not utf-16 \(line 2\); name another"),
+        ("t.csv", b"a,b\n1,\x002\n", "NUL characters"),
+        ("t.svm", b"# nothing\n", "has no rows"),
         ("t.csv", b"a,b\n\xe9,2\n", "--encoding latin-1"),
         ("t.csv", b"a,b\n1,2\n1,2,3,4\n", "not a table"),
         ("t.parquet", b"no parquet", "not a Parquet file"),
@@ -86,6 +98,80 @@ def test_bad_files_are_told_in_words(tmp_path, name, content, says):
     path.write_bytes(content)
     with pytest.raises(CliError, match=says):
         read_table(str(path), OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        ("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("utf-16", "utf-8"), ("utf-32", "utf-8"),
+        ("utf-16", "utf-16"), ("utf-16-le", "utf-16-le"), ("latin-1", "latin-1"), ("cp1252", "cp1252"),
+    ],
+)  # fmt: skip
+def test_encodings(tmp_path, written, named):
+    path = write(tmp_path, "t.csv", "é,ü\n1,ß\n2,x\n", written)
+    frame = read_table(path, ReadOptions(encoding=named)).frame
+    assert frame.to_dict("list") == {"é": [1, 2], "ü": ["ß", "x"]}
+
+
+def test_marks_of_an_encoding_are_no_part_of_a_name(tmp_path):
+    path = write(tmp_path, "t.csv", "\ufeffé,b\n1,2\n", "utf-16-le")
+    assert list(read_table(path, ReadOptions(encoding="utf-16-le")).frame) == ["é", "b"]
+
+
+def test_an_array_without_rows(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.empty((0, 3)), y=[])
+    with pytest.raises(CliError, match="has no rows"):
+        read_table(str(tmp_path / "t.npz"), OPTIONS)
+
+
+# ---------------------------------------------------------------- wide tables
+
+
+def wide_text(n_columns, separator=","):
+    names = [f"ENSG{j:011d}" for j in range(n_columns)]
+    rows = [[f"{i + j % 7 + 0.25}" for j in range(n_columns)] for i in range(4)]
+    return "\n".join(separator.join(line) for line in [names, *rows]) + "\n"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_headers_longer_than_the_csv_module_allows(separator):
+    text = wide_text(9_000, separator)
+    assert len(text.splitlines()[0]) > csv.field_size_limit()
+    frame = read_csv(text.encode(), "text", "csv", OPTIONS).frame
+    assert frame.shape == (4, 9_000)
+    assert frame.iloc[2, 8].item() == 3.25
+    assert csv.field_size_limit() == 131_072
+
+
+def calls_to_prepare(n_columns):
+    """Return how many calls reading and preparing a table takes: work that does not depend on the machine."""
+    count = 0
+
+    def add(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    text = wide_text(n_columns).encode()
+    sys.setprofile(add)
+    try:
+        frame = read_csv(text, "text", "csv", OPTIONS).frame
+        prepare(frame, Choices(), "median").apply(frame, impute=True)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_work_for_wide_tables_is_linear_and_little():
+    calls_to_prepare(10)  # what is imported at first
+    few, many = calls_to_prepare(500), calls_to_prepare(2_000)
+    assert many < 4.5 * few
+    assert many < 500 * 2_000
+
+
+def test_names_that_differ_by_blanks_stay_apart():
+    table = read_csv(b"a ,a,a.1\n1,2,3\n4,5,6\n", "text", "csv", OPTIONS)
+    assert table.frame.to_dict("list") == {"a": [1, 4], "a.1": [2, 5], "a.1.1": [3, 6]}
+    assert "'a' is there more than once" in table.notes[0]
 
 
 def test_missing_file_and_folder(tmp_path):
@@ -129,6 +215,30 @@ def test_the_messy_table_is_understood(messy):
 def test_codes_keep_their_leading_zeros(tmp_path):
     frame = read_table(write(tmp_path, "t.csv", "zip,n\n00731,1\n10115,2\n00731,3\n"), OPTIONS).frame
     assert frame["zip"].tolist() == ["00731", "10115", "00731"]
+
+
+@pytest.mark.parametrize("row", [0, 150, 250, 999])
+def test_codes_anywhere_in_a_column_are_seen(row):
+    values = ["731"] * 1000
+    values[row] = "007"
+    text = "zip,n,x\n" + "".join(f"{value},{i},0.5\n" for i, value in enumerate(values))
+    frame = read_csv(text.encode(), "text", "csv", OPTIONS).frame
+    assert frame["zip"].tolist() == values
+    assert [frame[name].dtype.kind for name in ("n", "x")] == ["i", "f"]
+
+
+@pytest.mark.parametrize(
+    ("values", "are_codes"),
+    [
+        (["1", "07"], True), (["1", " 07 "], True), (["1", '"07"'], True), (["07", ""], True),
+        (["0", "10"], False), (["0.07", "1"], False), (["-07", "1"], False), (["07", "1.5"], False),
+        (["07", "1e3"], False),
+    ],
+)  # fmt: skip
+def test_what_codes_are(values, are_codes):
+    text = "n,a,b\n" + "".join(f"1,{value},2\n" for value in values)
+    column = read_csv(text.encode(), "text", "csv", OPTIONS).frame["a"]
+    assert pd.api.types.is_numeric_dtype(column) == (not are_codes)
 
 
 @pytest.mark.parametrize(
@@ -300,3 +410,60 @@ def test_typed_columns_of_parquet(tmp_path):
         "whole": "number", "kind": "category", "lasted": "number", "price": "number", "switch": "category",
     }  # fmt: skip
     assert prepare(table.frame, Choices(), "median").apply(table.frame, impute=True).notna().to_numpy().all()
+
+
+# ---------------------------------------------------------------- files that are not what they seem
+
+
+def npz(path, **arrays):
+    np.savez_compressed(path, **arrays)
+    return str(path)
+
+
+SPARSE = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": [2, 2]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indices": np.array([0, 10**6])}, "not a sparse matrix that can be used"),
+        ({"indices": np.array([0, -1])}, "not a sparse matrix that can be used"),
+        ({"indptr": np.array([0, 10**9, 2])}, "not a sparse matrix that can be used"),
+        ({"indptr": np.array([0, 1])}, "not a sparse matrix that can be used"),
+        ({"shape": [2, 10**12]}, r"shape \(2, 1000000000000\).*SINGLEINDEX_MAX_BYTES=8000000000000"),
+        ({"shape": [10**12, 2]}, "not a sparse matrix that can be used"),
+        ({"shape": [10**12, 2], "format": b"csc"}, "SINGLEINDEX_MAX_BYTES=8000000000000"),
+        ({"shape": 2}, "not a sparse matrix that can be used"),
+        ({"data": np.ones((2, 1, 1))}, "not a sparse matrix that can be used"),
+        ({"feature_names": np.array(["a"])}, "a name for each of 2 columns"),
+    ],
+)
+def test_sparse_matrices_are_checked(tmp_path, change, message):
+    read_table(npz(tmp_path / "fine.npz", **SPARSE), OPTIONS)
+    with pytest.raises(CliError, match=message):
+        read_table(npz(tmp_path / "bad.npz", **(SPARSE | change)), OPTIONS)
+
+
+def test_an_svmlight_file_of_too_many_columns_is_refused(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 2000000000:1\n0 1:2\n")
+    with pytest.raises(CliError, match=r"has 2000000001 columns.*SINGLEINDEX_MAX_BYTES"):
+        read_table(str(path), OPTIONS)
+    path.write_text("1 99999999999999:1\n0 1:2\n")
+    with pytest.raises(CliError, match="not an svmlight file"):
+        read_table(str(path), OPTIONS)
+
+
+def test_files_that_would_not_fit_in_memory_are_refused(tmp_path, monkeypatch):
+    text = b"a,y\n" + b"0,0\n" * 500_000
+    packed = {".gz": gzip.compress(text), ".bz2": bz2.compress(text)}
+    paths = [tmp_path / f"table.csv{suffix}" for suffix in packed]
+    for path, content in zip(paths, packed.values(), strict=True):
+        path.write_bytes(content)
+    paths.append(npz(tmp_path / "table.npz", X=np.zeros((500_000, 1))))
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "1000000")
+    for path in paths:
+        with pytest.raises(CliError, match=r"table.* SINGLEINDEX_MAX_BYTES"):
+            read_table(str(path), OPTIONS)
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "10000000")
+    assert [read_table(str(path), OPTIONS).n_rows for path in paths] == [500_000] * 3

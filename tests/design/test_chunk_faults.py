@@ -142,8 +142,10 @@ def test_a_file_that_is_truncated_between_readings(tmp_path):
     data = read_chunks(tmp_path / "X.npy", y, chunk_rows=100)
     content = (tmp_path / "X.npy").read_bytes()
     (tmp_path / "X.npy").write_bytes(content[: len(content) // 2])
-    with pytest.raises(ChunkError, match=r"X\.npy, rows 200 to 299: the file ends before them"):
+    with pytest.raises(ChunkError, match=r"X\.npy: the file has changed since read_chunks was called"):
         fit(data)
+    with pytest.raises(ChunkError, match=r"X\.npy, rows 200 to 299: the file ends before them"):
+        list(data.reader.chunks())  # as it would be told where nobody had noticed
 
 
 def test_what_is_no_array(tmp_path):
@@ -199,6 +201,83 @@ def test_files_with_other_columns(parquet, tmp_path):
     both = read_chunks([first, tmp_path / "c.parquet"], "y", features=["x0", "x1"])
     assert both.shape == (2 * N, 2)
     assert fit(both).feature_names_in_.tolist() == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_names_that_are_there_twice(suffix, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pip install 'singleindex[files]'")
+    X, y = make_rows()
+    path = tmp_path / f"rows.{suffix}"
+    rows = pa.Table.from_arrays([*map(pa.array, X.T), pa.array(y)], names=["a", "b", "a", "c", "y"])
+    pa.csv.write_csv(rows, path) if suffix == "csv" else pa.parquet.write_table(rows, path)
+    for settings in ({}, {"features": ["a", "b"]}, {"target": "a"}, {"sample_weight": "a"}):
+        with pytest.raises(ChunkError, match=r"rows\.\w+: the column 'a' is there 2 times; give each"):
+            read_chunks(path, **{"target": "y", **settings})
+    with pytest.raises(ChunkError, match="features=: the column 'b' is there 2 times"):
+        read_chunks(path, "y", features=["b", "c", "b"])
+    data = read_chunks(path, "y", features=["b", "c"])  # which are clear
+    np.testing.assert_allclose(next(iter(data)).X[0], X[0, [1, 3]])
+
+
+@pytest.mark.parametrize("chunk_rows", [None, 2])
+def test_names_that_fill_more_than_a_chunk(chunk_rows, tmp_path):
+    pytest.importorskip("pyarrow", reason="pip install 'singleindex[files]'")
+    names = [f"{j:04d}" + "g" * 4000 for j in range(2500)]  # 10 MB in one line
+    rows = [",".join(map(str, range(i, i + 2501))) for i in range(5)]
+    (tmp_path / "genes.csv").write_text("\n".join([",".join([*names, "y"]), *rows]))
+    data = read_chunks(tmp_path / "genes.csv", "y", chunk_rows=chunk_rows)
+    assert data.feature_names == names
+    X = np.concatenate([block.X for block in data])
+    np.testing.assert_array_equal(X, np.add.outer(np.arange(5.0), np.arange(2500)))
+
+
+def test_tables_of_many_columns_are_read_many_rows_at_a_time(parquet, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pip install 'singleindex[files]'")
+    X = np.random.default_rng(0).standard_normal((130, 20_000))
+    rows = pa.table({**{f"x{j}": x for j, x in enumerate(X.T)}, "y": X[:, 0]})
+    pa.parquet.write_table(rows, tmp_path / "wide.parquet")
+    lengths = [len(block) for block in read_chunks(tmp_path / "wide.parquet", "y")]
+    assert lengths == [128, 2]
+
+
+class NeverSearched(list):
+    """Names that must not be looked through for each of them: with 100,000 that does not end."""
+
+    def __contains__(self, name):
+        raise AssertionError("all names are looked through")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_names_are_not_searched_for_each_column(suffix, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pip install 'singleindex[files]'")
+    X, y = make_rows()
+    rows, path = pa.table({**{f"x{j}": X[:, j] for j in range(D)}, "y": y}), tmp_path / f"rows.{suffix}"
+    pa.csv.write_csv(rows, path) if suffix == "csv" else pa.parquet.write_table(rows, path)
+    data = read_chunks(path, "y")
+    data.reader.feature_names = NeverSearched(data.reader.feature_names)
+    assert fit(data).coef_.shape == (D,)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("empty", [0, 1])
+def test_a_file_without_rows_among_others(suffix, empty, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pip install 'singleindex[files]'")
+    X, y = make_rows()
+    rows = pa.table({**{f"x{j}": X[:, j] for j in range(D)}, "y": y})
+    paths = [tmp_path / f"{k}.{suffix}" for k in range(2)]
+    for k, path in enumerate(paths):
+        part = rows.slice(0, 0 if k == empty else N)
+        pa.csv.write_csv(part, path) if suffix == "csv" else pa.parquet.write_table(part, path)
+    np.testing.assert_allclose(fit(read_chunks(paths, "y")).coef_, fit(chunk_arrays(X, y)).coef_)
+    with pytest.raises(ChunkError, match="the data have no rows"):
+        fit(read_chunks(paths[empty], "y"))
+
+
+def test_svmlight_files_of_which_the_first_is_empty(tmp_path):
+    (tmp_path / "a.svm").write_text("")
+    (tmp_path / "b.svm").write_text("".join(f"{i % 2} 1:{i}.5 3:1\n" for i in range(200)))
+    data = read_chunks([tmp_path / "a.svm", tmp_path / "b.svm"], chunk_rows=50)
+    assert [len(block) > 30 for block in data] == [True] * len(list(data))
 
 
 def test_npy_files_with_other_columns(tmp_path):

@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from singleindex.design import (
+    BlockDesign,
     Chain,
+    CsrDesign,
     DenseDesign,
     Design,
     Scaling,
     SparseDesign,
     View,
     as_design,
+    chunk_arrays,
     column_scale,
 )
 from singleindex.structures.groups import Repeated
@@ -41,6 +44,23 @@ def strided(X):
 def with_long_indices(X):
     X = sparse.csc_array(X)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def with_mixed_indices(convert, starts=np.int64, indices=np.int32):
+    """As scipy leaves them where they are set one by one, or by some loaders."""
+
+    def build(X):
+        X = convert(X)
+        X.indices, X.indptr = X.indices.astype(indices), X.indptr.astype(starts)
+        return X
+
+    return build
+
+
+def with_strided_entries(X):
+    X = sparse.csr_array(X)
+    X.data = np.repeat(X.data, 2)[::2]
     return X
 
 
@@ -137,6 +157,20 @@ def in_columns(convert):
     return build
 
 
+def by_rows(convert):
+    def build(X):
+        stored = convert(X)
+        return CsrDesign(stored), stored.toarray().astype(np.float64)
+
+    return build
+
+
+def in_blocks(X):
+    n_rows = max(len(X) // 3, 1)
+    lengths = np.diff(np.r_[np.arange(0, len(X), n_rows), len(X)])
+    return BlockDesign(chunk_arrays(X, np.zeros(len(X)), chunk_rows=n_rows), lengths), X
+
+
 # A new design is one more line: from an array, the design and what it must multiply like.
 DESIGNS = {
     "C order": dense(np.ascontiguousarray),
@@ -152,10 +186,20 @@ DESIGNS = {
     "coo": in_columns(sparse.coo_array),
     "csc, float32": in_columns(lambda X: sparse.csc_array(X.astype(np.float32))),
     "csc, int64 indices": in_columns(with_long_indices),
+    "csc, int64 starts": in_columns(with_mixed_indices(sparse.csc_array)),
+    "csr, int64 starts": in_columns(with_mixed_indices(sparse.csr_array)),
+    "csr, int64 indices": in_columns(with_mixed_indices(sparse.csr_matrix, np.int32, np.int64)),
+    "csr, strided entries": in_columns(with_strided_entries),
     "csc, explicit zeros": in_columns(with_explicit_zeros),
     "csc, duplicates": in_columns(with_duplicates),
     "csc, unsorted": in_columns(unsorted),
     "csc, read-only": in_columns(lambda X: frozen(sparse.csc_array(X))),
+    "by rows": by_rows(sparse.csr_array),
+    "by rows, int64 starts": by_rows(with_mixed_indices(sparse.csr_array)),
+    "by rows, int64 indices": by_rows(with_mixed_indices(sparse.csr_array, np.int32, np.int64)),
+    "by rows, strided entries": by_rows(with_strided_entries),
+    "by rows, of csc, int64 starts": by_rows(with_mixed_indices(sparse.csc_array)),
+    "blocks": in_blocks,
     "scaled dense": scaled(dense(np.ascontiguousarray)),
     "scaled sparse": scaled(in_columns(sparse.csc_array)),
     "expanded dense": expanded(dense(np.ascontiguousarray)),
@@ -499,3 +543,75 @@ def test_data_are_not_copied():
     assert DenseDesign(X).X is X
     by_columns = sparse.csc_array(X)
     assert np.shares_memory(SparseDesign(by_columns).X.data, by_columns.data)
+
+
+# ---------------------------------------------------------------- what does not fit
+
+
+@every_design
+def test_wrong_lengths_are_refused(build):
+    design, X = build(np.arange(300.0).reshape(50, 6))
+    n, d = X.shape
+    for wrong in (0, 1, d - 1, d + 1, 100):
+        with pytest.raises(ValueError, match=rf"w must have .*{d}"):
+            design.matvec(np.ones(wrong))
+        with pytest.raises(ValueError, match=rf"w must have .*{d}"):
+            design.matvec(np.ones((wrong, 2)))
+    for wrong in (0, 1, n - 1, n + 1, 100):
+        with pytest.raises(ValueError, match=rf"r must have .*{n}"):
+            design.rmatvec(np.ones(wrong))
+        with pytest.raises(ValueError, match=rf"r must have .*{n}"):
+            design.rmatvec(np.ones((wrong, 2)))
+        with pytest.raises(ValueError, match=rf"weight must have .*{n}"):
+            design.column_moments(np.ones(wrong))
+    with pytest.raises(ValueError, match="must have"):
+        design.matvec(np.ones((d, 1, 1)))
+
+
+def broken(convert, starts=None, index=None):
+    """A matrix of 4 × 4 with one start, or one index, that is wrong; scipy does not mind."""
+    X = convert(np.eye(4))
+    if starts is not None:
+        X.indptr = np.array(starts, dtype=X.indptr.dtype)
+    else:
+        X.indices[2] = index
+    return X
+
+
+BROKEN = {
+    "an index too high": {"index": 4},
+    "an index far out": {"index": 10**9},
+    "a negative index": {"index": -1},
+    "a start behind the next": {"starts": [0, 3, 2, 3, 4]},
+    "a negative start": {"starts": [0, -5, 2, 3, 4]},
+    "a first start behind the first": {"starts": [1, 1, 2, 3, 4]},
+    "a last start behind the last": {"starts": [0, 1, 2, 3, 10**6]},
+    "too few starts": {"starts": [0, 1, 2, 4]},
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("design", [SparseDesign, CsrDesign, lambda X: chunk_arrays(X, np.zeros(4))])
+def test_broken_sparse_matrices_are_refused(design, convert, fault):
+    with pytest.raises(ValueError, match=r"X is a broken sparse matrix: .* Build it anew"):
+        design(broken(convert, **BROKEN[fault]))
+
+
+@pytest.mark.parametrize(
+    ("make", "X"),
+    [
+        (DenseDesign, np.eye(3, dtype=int)),
+        (DenseDesign, np.eye(3, dtype=">f8")),
+        (SparseDesign, sparse.csc_array(np.eye(3, dtype=int))),
+        (CsrDesign, sparse.csr_array(np.eye(3, dtype=int))),
+    ],
+)
+def test_what_holds_no_floats_is_refused(make, X):
+    with pytest.raises(ValueError, match=r"not float32 or float64; use X\.astype"):
+        make(X)
+
+
+def test_what_has_one_dimension_is_refused():
+    with pytest.raises(ValueError, match="two dimensions"):
+        DenseDesign(np.zeros(3))

@@ -1,6 +1,11 @@
 """One visit of every row gives what the two products give, for every design and any number of threads."""
 
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -128,6 +133,29 @@ def is_single(design):
     return getattr(getattr(design, "X", None), "dtype", None) == np.float32
 
 
+@pytest.mark.parametrize("link", LINKS)
+def test_wrong_lengths_are_refused(design, link):
+    n, d = design.shape
+    right = {"w": d, "w_old": d, "y": n, "weight": n, "index_old": n}
+    for what, by in product(right, (-1, 1, 5000)):
+        lengths = {**right, what: right[what] + by}
+        w, w_old, y, weight, index_old = (np.ones(length) for length in lengths.values())
+        visit = Visit(w, w_old, link=LINKS[link], n_bins=64, index_old=None if what == "w_old" else index_old)
+        with pytest.raises(ValueError, match="must have"):
+            design.sweep(visit, y, weight)
+
+
+def test_rows_that_are_parts_of_records():
+    rng = np.random.default_rng(0)
+    records = np.zeros(50, dtype=[("id", "f4"), ("x", "f8", (3,))])
+    records["x"] = rng.standard_normal((50, 3))
+    w, y = rng.standard_normal(3), rng.standard_normal(50)
+    visit = Visit(w, w, link=LINKS["curve"])
+    got, expected = (DenseDesign(X).sweep(visit, y) for X in (records["x"], records["x"].copy()))
+    np.testing.assert_allclose(got.index, expected.index, atol=1e-12)
+    np.testing.assert_allclose(got.gradient, expected.gradient, atol=1e-12)
+
+
 @pytest.mark.parametrize("make", [CsrDesign, DenseDesign])
 def test_the_number_of_threads_changes_no_bit(make):
     rng = np.random.default_rng(0)
@@ -141,6 +169,37 @@ def test_the_number_of_threads_changes_no_bit(make):
         assert (one.gradient == other.gradient).all()
         assert one.residual == other.residual
         assert (one.index == other.index).all()
+
+
+# In a process of its own: what hangs can then be ended.
+FORK = """
+import os
+import numpy as np
+from singleindex.design import DenseDesign, Visit
+from singleindex.link import MonotoneCurve
+
+X, w = np.random.default_rng(0).standard_normal((4001, 13)), np.ones(13)
+visit = Visit(w, w, link=MonotoneCurve([-1.0, 1.0], [-1.0, 1.0]), n_threads=2)
+gradient = DenseDesign(X).sweep(visit, np.zeros(4001)).gradient
+child = os.fork()
+if child == 0:
+    same = (DenseDesign(X).sweep(visit, np.zeros(4001)).gradient == gradient).all()
+    os._exit(0 if same else 3)
+print("child:", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_process_forked_after_a_fit_with_threads():
+    # Its own group, so that the child goes with it.
+    script = subprocess.Popen([sys.executable, "-c", FORK], stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        out, _ = script.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(script.pid, signal.SIGKILL)
+        script.communicate()
+        pytest.fail("the forked process waits for threads that it does not have")
+    assert out.decode().split() == ["child:", "0"]
 
 
 def test_a_sparse_w_is_read_from_its_own_columns():

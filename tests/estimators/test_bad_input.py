@@ -48,6 +48,29 @@ def put(array, at, value):
 
 
 @every_model
+@pytest.mark.parametrize("fault", [10**6, -1])
+@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_matrix])
+def test_x_with_indices_out_of_range(model, fault, convert):
+    broken = convert(X)
+    broken.indices[7] = fault
+    refuse(clone(model), "X is a broken sparse matrix", broken, Y)
+    with pytest.raises(ValueError, match="X is a broken sparse matrix"):
+        clone(model).fit(X, Y).predict(broken)
+
+
+@every_model
+@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize(("starts", "indices"), [(np.int64, np.int32), (np.int32, np.int64)])
+def test_x_with_indices_of_two_types(model, convert, starts, indices):
+    plain, mixed = convert(X), convert(X)
+    mixed.indptr, mixed.indices = mixed.indptr.astype(starts), mixed.indices.astype(indices)
+    got, expected = clone(model).fit(mixed, Y), clone(model).fit(plain, Y)
+    assert (got.coef_ == expected.coef_).all()
+    assert (got.predict(mixed) == expected.predict(plain)).all()
+    assert (mixed.indptr.dtype, mixed.indices.dtype) == (starts, indices)
+
+
+@every_model
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 def test_x_not_finite(model, bad, convert):

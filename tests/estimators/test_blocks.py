@@ -1,6 +1,8 @@
 """The same model from data in memory, in files and on a cluster: one suite over all ways to hold rows."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -293,6 +295,43 @@ def test_predictions_of_chunks_are_those_of_rows(tmp_path):
     assert (model.predict(data) == model.predict(frame)).all()
     np.testing.assert_allclose(model.predict_proba(data), model.predict_proba(frame), atol=1e-12)
     np.testing.assert_allclose(model.decision_function(data), model.decision_function(frame), atol=1e-12)
+
+
+def test_predictions_of_chunks_with_other_columns_are_refused(tmp_path):
+    model, X, y, weight = make_problem("regression")
+    model.fit(in_parquet(X, y, weight, tmp_path))
+    turned = read_chunks(tmp_path / "rows.parquet", "y", sample_weight="weight", features=NAMES[::-1])
+    with pytest.raises(ValueError, match=r"not those of the fit.*features=list\(model\.feature_names_in_\)"):
+        model.predict(turned)
+    again = read_chunks(
+        tmp_path / "rows.parquet", "y", sample_weight="weight", features=list(model.feature_names_in_)
+    )
+    assert model.predict(again).shape == (N,)
+
+
+WITHOUT_PANDAS = """
+import sys
+sys.modules["pandas"] = None  # as where it is not installed
+import numpy as np
+from singleindex import SingleIndexClassifier
+from singleindex.design import read_chunks
+
+for name in sys.argv[1:]:
+    data = read_chunks(name, "y", sample_weight="weight", chunk_rows=100)
+    model = SingleIndexClassifier(6).fit(data)
+    assert model.feature_names_in_.tolist() == data.feature_names
+    assert model.predict(data).shape == (900,)
+    print(model.predict_proba(data).shape)
+"""
+
+
+@pytest.mark.parametrize("write", [in_parquet, in_csv])
+def test_tables_need_no_pandas(write, tmp_path):
+    _, X, y, weight = make_problem("labels")
+    write(X, y, weight, tmp_path)
+    script = [sys.executable, "-W", "error", "-c", WITHOUT_PANDAS, *map(str, tmp_path.glob("rows.*"))]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("(900, 3)\n", "")
 
 
 def test_float32_files_give_float32_coefficients(tmp_path):

@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import hashlib
 import io
@@ -6,6 +7,7 @@ import math
 import os
 import pickle
 import stat
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from singleindex.estimators import (
 )
 from singleindex.estimators import persistence as persistence_module
 from singleindex.estimators.persistence import MANIFEST, ModelFileError, load, save
+from singleindex.link import ShiftedLink
 from singleindex.structures import GraphLowRank, GroupSparse, LowRank, Sparse, Structure
 
 RNG = np.random.default_rng(0)
@@ -297,6 +300,15 @@ def test_where_no_file_can_be(tmp_path):
         load(tmp_path / "model.sim")
 
 
+def test_save_onto_a_pipe_is_refused(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="a pipe"):
+        save(SingleIndexRegressor(), pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
 # ---------------------------------------------------------------- what cannot be saved
 
 
@@ -513,7 +525,7 @@ def test_missing_and_unlisted_members_are_refused():
         with pytest.raises(ModelFileError, match="members are not those"):
             from_bytes(forge(json.loads(json.dumps(manifest)), changed))
     del manifest["members"][last]
-    with pytest.raises(ModelFileError, match="malformed"):
+    with pytest.raises(ModelFileError, match="not there"):
         from_bytes(forge(manifest, short))
 
 
@@ -663,3 +675,117 @@ def test_forged_manifests_give_a_model_or_a_clear_error(path, value):
     except ModelFileError:
         return
     assert type(loaded).__module__.startswith("singleindex.estimators.")
+
+
+# ---------------------------------------------------------------- forged parts of fitted models
+
+
+def forged_attribute(model, name, value):
+    """Return a file of the model with another value of an attribute, as `save` would write it."""
+    changed = copy.deepcopy(model)
+    setattr(changed, name, value)
+    return as_bytes(changed)
+
+
+def bent(curve, **parts):
+    """Return a curve whose parts do not go together."""
+    changed = copy.deepcopy(curve)
+    vars(changed).update(parts)
+    return changed
+
+
+CURVE = MODELS["regressor"][0].link_
+TWO = MODELS["two outputs"][0]
+COMPLETER, ISOTONIC = MODELS["completer"][0], MODELS["isotonic"][0]
+FORGED_MODELS = {
+    "y shorter than x": ("regressor", "link_", bent(CURVE, y=CURVE.y[:-1]), "equal length"),
+    "an empty curve": ("regressor", "link_", bent(CURVE, x=np.empty(0), y=np.empty(0)), "equal length"),
+    "a square curve": ("regressor", "link_", bent(CURVE, x=np.eye(2), y=np.eye(2)), "equal length"),
+    "NaN in a curve": ("regressor", "link_", bent(CURVE, x=CURVE.x * np.nan), "finite"),
+    "a curve that falls": ("regressor", "link_", bent(CURVE, y=-CURVE.y), "must not fall"),
+    "a curve in disorder": ("regressor", "link_", bent(CURVE, x=CURVE.x[::-1]), "in order"),
+    "an infinite offset": ("identity", "link_", ShiftedLink("identity", math.inf), "offset"),
+    "no link": ("regressor", "link_", 3, "a curve or a known link"),
+    "too few links": ("two outputs", "link_", TWO.link_[:1], "one link for each"),
+    "short coefficients": ("regressor", "coef_", np.zeros(7), "coef_ must be"),
+    "coefficients in words": ("regressor", "coef_", np.array(["a"] * 8), "coef_ must be"),
+    "coefficients of too many sides": ("regressor", "coef_", np.zeros((8, 1, 1)), "one link for each"),
+    "infinite coefficients": ("regressor", "coef_", np.full(8, np.inf), "finite"),
+    "features that are none": ("regressor", "n_features_in_", 10**12, "coef_ must be"),
+    "names": ("pandas", "feature_names_in_", np.array(["a"], dtype=object), "one name for each"),
+    "classes": ("binary", "classes_", np.arange(3), "2 classes"),
+    "too few classes": ("three classes", "classes_", np.arange(2), "3 classes"),
+    "thresholds": ("isotonic", "y_thresholds_", ISOTONIC.y_thresholds_[:-1], "y_thresholds_ must be"),
+    "falling thresholds": ("isotonic", "y_thresholds_", -ISOTONIC.y_thresholds_, "must not fall"),
+    "effects": ("completer", "row_effects_", COMPLETER.row_effects_[:-1], "row_effects_ must be"),
+    "factors": ("completer", "col_factors_", np.ones((8, 3)), "col_factors_ must be"),
+    "a shape of 10^12": ("completer", "shape_", (10**12, 8), "must be an array"),
+    "rated columns": ("completer", "rated_cols_", np.zeros(1, np.int32), "rated_cols_ must be"),
+    "labels": ("completer", "row_labels_", np.arange(3), "8 labels"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "message"), FORGED_MODELS.values(), ids=FORGED_MODELS)
+def test_a_model_whose_parts_do_not_go_together_is_refused(kind, name, value, message):
+    data = forged_attribute(MODELS[kind][0], name, value)
+    with pytest.raises(ModelFileError, match=message):
+        from_bytes(data)
+
+
+def test_an_array_named_again_and_again_is_refused():
+    model = SingleIndexRegressor()
+    model.history_ = [np.zeros(3)] * 200
+    manifest, members = parts_of(as_bytes(model))
+    manifest["model"]["attributes"]["history_"] = [{"type": "array", "member": "array0.npy"}] * 200
+    with pytest.raises(ModelFileError, match=r"array0\.npy is named twice"):
+        from_bytes(forge(manifest, members))
+
+
+def test_a_file_that_would_not_fit_in_memory_is_refused(monkeypatch, tmp_path):
+    model = SingleIndexRegressor()
+    model.history_ = np.zeros(2**20)
+    save(model, tmp_path / "model.sim")
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "1000000")
+    with pytest.raises(ModelFileError, match=r"model\.sim: its .* would take .*SINGLEINDEX_MAX_BYTES=8"):
+        load(tmp_path / "model.sim")
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "10000000")
+    assert_same(load(tmp_path / "model.sim"), model)
+
+
+def test_a_member_that_hides_its_size_is_not_unpacked():
+    """Both the manifest and the directory say 128 bytes; unpacked to the end it would be 64 MiB."""
+    model = SingleIndexRegressor()
+    model.history_ = np.zeros(2**23)
+    manifest, members = parts_of(as_bytes(model))
+    manifest["members"]["array0.npy"]["size"] = 128
+    body = bytearray(zipped({MANIFEST: json.dumps(manifest).encode(), **members}))
+    with zipfile.ZipFile(io.BytesIO(bytes(body))) as archive:
+        at = body.index(b"PK\x01\x02", body.index(b"PK\x01\x02", archive.start_dir) + 1)
+    body[at + 24 : at + 28] = (128).to_bytes(4, "little")
+    data = seal(bytes(body))
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="BadZipFile"):
+        from_bytes(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23
+
+
+@pytest.mark.parametrize("stop", [10**12, 10**30])
+def test_a_range_without_end_is_refused(stop):
+    manifest, members = parts_of(as_bytes(SingleIndexRegressor(structure=GroupSparse([range(8)]))))
+    manifest["model"]["parameters"]["structure"]["parameters"]["groups"] = [
+        {"type": "range", "bounds": [0, stop, 1]}
+    ]
+    with pytest.raises(ModelFileError, match=r"SINGLEINDEX_MAX_BYTES|OverflowError"):
+        from_bytes(forge(manifest, members))
+
+
+def test_a_sparse_matrix_of_any_width_has_its_shape_checked():
+    graph = sparse.csr_matrix(np.array([[0.0, 1.5], [1.5, 0.0]]))
+    manifest, members = parts_of(
+        as_bytes(SingleIndexRegressor(structure=GraphLowRank((2, 4), row_graph=graph)))
+    )
+    manifest["model"]["parameters"]["structure"]["parameters"]["row_graph"]["shape"] = [10**12, 2]
+    with pytest.raises(ModelFileError, match="index pointer"):
+        from_bytes(forge(manifest, members))

@@ -1,5 +1,6 @@
 """Streams: one result however they are cut, saved or resumed; near that of the full solver."""
 
+import copy
 import io
 
 import numpy as np
@@ -18,6 +19,7 @@ from singleindex import (
 )
 from singleindex.datasets import make_single_index
 from singleindex.design import DenseDesign, chunk_arrays
+from singleindex.estimators.persistence import ModelFileError
 from singleindex.link import FixedLink, Lpav
 from singleindex.solvers import Stochastic, StochasticCsi
 from singleindex.structures import GroupSparse, RowSparse, Sparse
@@ -274,3 +276,69 @@ def test_a_failed_call_leaves_the_stream_as_it_was():
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(np.where(X > 2, np.nan, X), y)
     assert repr(model.stream_) == before
+
+
+# ---------------------------------------------------------------- a stream from a file
+
+
+def change_waiting(**parts):
+    return lambda stream: stream["waiting"].update(parts)
+
+
+def change_state(**parts):
+    return lambda stream: stream["outputs"][0].update(parts)
+
+
+def change_bins(exponent, first, sums):
+    return change_state(step_bins=[[exponent, first], sums])
+
+
+ROWS = np.zeros((3, 3))
+FORGED_STREAMS = {
+    "an index beyond the columns": change_waiting(indices=np.full(360, 10**6, dtype=np.int32)),
+    "a negative index": change_waiting(indices=np.full(360, -1, dtype=np.int32)),
+    "rows that lead out": change_waiting(indptr=np.full(31, 10**9, dtype=np.int32)),
+    "more columns": change_waiting(shape=[30, 10**12]),
+    "fewer targets": change_waiting(Y=np.zeros((3, 1))),
+    "more outputs waiting": change_waiting(Y=np.zeros((30, 2))),
+    "weights of another length": change_waiting(weight=np.ones(2)),
+    "targets that are not finite": change_waiting(Y=np.full((30, 1), np.inf)),
+    "no batch": lambda stream: stream.update(batch_size=0),
+    "half a batch": lambda stream: stream.update(batch_size=2.5),
+    "more outputs": lambda stream: stream["outputs"].append({}),
+    "units": lambda stream: stream.update(unit=np.zeros(1)),
+    "a short w": change_state(w=np.zeros(3)),
+    "an average of another kind": change_state(average=np.zeros(12, dtype=np.float32)),
+    "a variance that is not finite": change_state(variance=np.full(12, np.nan)),
+    "steps": change_state(t=-5),
+    "a total that is not finite": change_state(total=float("nan")),
+    "a history of other quantities": change_state(history=np.zeros((2, 3))),
+    "a curve of unequal lengths": change_state(step_link=["curve", np.arange(3.0), np.arange(2.0)]),
+    "a curve that falls": change_state(model_link=["curve", np.arange(2.0), -np.arange(2.0)]),
+    "an unknown link": change_state(step_link=["known", "os.system", 0.0]),
+    "bins of a width that never ends": change_bins(-(10**9), 0.0, ROWS),
+    "a first bin between two": change_bins(0, 0.5, ROWS),
+    "a first bin too far out": change_bins(0, 1e300, ROWS),
+    "bins of four sums": change_bins(0, 0.0, np.zeros((3, 4))),
+    "bins that are not finite": change_bins(0, 0.0, ROWS + np.nan),
+    "bins without a width": change_bins(None, 0.0, ROWS),
+    "no state": change_state(w=None),
+}
+
+
+@pytest.mark.parametrize("change", FORGED_STREAMS.values(), ids=FORGED_STREAMS)
+def test_a_forged_stream_is_refused(change):
+    X, y = make_rows(130)
+    model = SingleIndexRegressor(solver=SMALL).partial_fit(sparse.csr_array(X), y)
+    assert model.stream_["waiting"]["indices"].shape == (360,)
+    model = copy.deepcopy(model)
+    change(model.stream_)
+    with pytest.raises(ModelFileError, match=r"stream|curve|bins?|link|ind|malformed"):
+        through_a_file(model)
+
+
+def test_the_state_before_any_weight_is_a_state():
+    X, y = make_rows(60)
+    model = SingleIndexRegressor(solver=SMALL).partial_fit(X, y)
+    model.stream_["outputs"][0].clear()
+    through_a_file(model)

@@ -172,7 +172,7 @@ def test_missing_features_give_no_prediction():
 def test_names_are_quoted(dialect):
     text = to_sql(SingleIndexRegressor().fit(FRAME, Y), dialect=dialect)
     inner = {'"': '"quo""te"', "`": "`back``tick`", "[": "[bra]]cket]"}
-    assert inner[DIALECTS[dialect][0]] in text
+    assert (r"`back\`tick`" if dialect == "bigquery" else inner[DIALECTS[dialect][0]]) in text
 
 
 def test_sql_of_many_features_and_knots_is_not_too_deep():

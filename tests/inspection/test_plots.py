@@ -290,6 +290,14 @@ def test_convergence_of_several_outputs(ax):
     assert all(status in ax.get_title(loc="left") for status in TWO.status_)
 
 
+def test_convergence_of_outputs_fitted_together(ax):
+    model = SingleIndexRegressor(2, structure=RowSparse()).fit(X, np.column_stack([Y, Y**3]))
+    plot_convergence(model, ax=ax)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["objective"])
+    assert legend_labels(ax) == ["objective", "returned", "change"]
+    assert ax.get_title(loc="left").startswith(f"{model.status_} after {model.n_iter_} iterations:")
+
+
 def test_scale_is_logarithmic_where_it_helps(ax):
     model = SingleIndexRegressor().fit(X, Y)
     model.history_ = {"objective": np.array([100.0, 1.0, 0.1]), "change": np.array([np.inf, 2, 1])}

@@ -16,6 +16,7 @@ from singleindex import (
     SingleIndexClassifierCV,
     SingleIndexRegressor,
     SingleIndexRegressorCV,
+    Slisotron,
 )
 from singleindex.inspection import make_report
 from singleindex.inspection._report.baselines import features, make_baseline
@@ -23,6 +24,7 @@ from singleindex.inspection._report.facts import jackknife_error
 from singleindex.inspection._report.folds import make_folds
 from singleindex.inspection._report.svg import Chart, log_ticks, nice_ticks
 from singleindex.inspection.scores import null_predictions, predictions_of, score_all
+from singleindex.structures import RowSparse
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 15))
@@ -43,6 +45,8 @@ MODELS = {
     "sparse": (SingleIndexClassifierCV(**SEARCH), sparse.csr_array(X), TWO),
     "wide": (SingleIndexRegressorCV(**SEARCH), RNG.standard_normal((60, 200)), Y[:60]),
     "logistic": (SingleIndexClassifier(link="logistic"), X, TWO),
+    "joint": (SingleIndexRegressor(2, structure=RowSparse()), X, np.column_stack([Y, Y**3])),
+    "Slisotron": (Slisotron(), X, Y),
 }
 
 
@@ -100,6 +104,15 @@ def test_names_cannot_break_out_of_the_page():
     )
     assert "<script>alert" not in text
     Page(text)
+
+
+def test_places_of_the_template_in_names_are_text():
+    model = SingleIndexRegressor(2).fit(X, Y)
+    title, target = "{{BODY}} {{SCRIPT}} {{NONE}}", r"{{FOOT}} \1"
+    text = make_report(model, X, Y, title=title, target_name=target)
+    assert f"<title>{title}</title>" in text
+    assert f"features predict {target}" in text
+    assert text.count('id="answer"') == text.count("<footer>singleindex") == 1
 
 
 def test_held_out_rows_are_those_scored():

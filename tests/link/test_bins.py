@@ -123,3 +123,12 @@ def test_reweighing_counts_rows_less():
     half = bins.reweigh(0.5).points()
     assert half.weight.tolist() == [0.5, 0.5]
     assert half.y.tolist() == [0.0, 1.0]
+
+
+def test_numbers_of_bins_stay_within_what_can_be_told_apart():
+    """A width that is too fine for an index far from zero gave numbers beyond those of the kernel."""
+    index = 1e6 + np.arange(3) * 1e-9
+    bins = Bins(64, exponent=-45).add(index, np.arange(3.0))
+    bins.check()
+    assert abs(bins.first) <= 2.0**53
+    assert bins.points().weight.sum() == 3

@@ -151,3 +151,18 @@ def test_leaves_read_only_points_alone():
     curve = MonotoneCurve(x, y).shift(1.0)
     assert curve(2.5) == 1.5
     assert x.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("x", "y"), [([0, 1], [0]), ([0], [0, 1]), ([], []), ([[0, 1]], [[0, 1]])])
+def test_x_and_y_must_have_one_length(x, y):
+    """The kernel behind `knots_` would read beyond the shorter one."""
+    with pytest.raises(ValueError, match="equal length"):
+        MonotoneCurve(x, y)
+
+
+def test_what_is_no_monotone_curve_is_told():
+    MonotoneCurve([0, 1, 1], [2, 2, 3]).check()
+    MonotoneCurve([0, 1], [1e9, 1e9 - 1e-7]).check()  # rounding
+    for x, y in [([0, 1], [1, 0]), ([1, 0], [0, 1]), ([0, np.nan], [0, 1]), ([0, 1], [0, np.inf])]:
+        with pytest.raises(ValueError, match=r"must not fall|finite"):
+            MonotoneCurve(x, y).check()

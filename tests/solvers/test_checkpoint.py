@@ -1,17 +1,21 @@
 """Checkpoints: a fit that was killed goes on to the same model, bit for bit."""
 
+import gzip
+import io
+import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from singleindex import SingleIndexClassifier, SingleIndexRegressor, load
+from singleindex import SingleIndexClassifier, SingleIndexRegressor, load, save
 from singleindex.design import chunk_arrays, read_chunks
-from singleindex.solvers import CheckpointError, OnePass
+from singleindex.solvers import Checkpoint, CheckpointError, OnePass
 
 FIT = textwrap.dedent(
     """
@@ -172,3 +176,157 @@ def test_where_no_checkpoint_can_be_kept(tmp_path):
     )
     with pytest.raises(CheckpointError, match="link function of one's own"):
         model.fit(X, y)
+
+
+# ---------------------------------------------------------------- only ever our own file
+
+
+def test_a_file_that_is_no_checkpoint_is_neither_deleted_nor_written(tmp_path):
+    """Solvers that keep no checkpoint do not touch the file either."""
+    X, y = make_rows(300)
+    path = tmp_path / "thesis.txt"
+    path.write_text("ten years")
+    model = SingleIndexRegressor(8, max_iter=4, tol=0, solver=OnePass(checkpoint=path, checkpoint_every=1))
+    model.partial_fit(X, y)
+    assert path.read_text() == "ten years"
+    with pytest.raises(CheckpointError, match="it is no checkpoint"):
+        model.fit(X, y)
+    assert path.read_text() == "ten years"
+
+
+@pytest.mark.parametrize("content", [b"ten years", None])
+def test_a_file_that_took_the_place_of_the_checkpoint_is_left(tmp_path, monkeypatch, content):
+    """None stands for the checkpoint of another fit."""
+    X, y = make_rows(300)
+    path = tmp_path / "c"
+    other = path_of_another_checkpoint(tmp_path, monkeypatch) if content is None else content
+    settings = {"max_iter": 6, "tol": 0, "solver": OnePass(checkpoint=path, checkpoint_every=1)}
+    with monkeypatch.context() as patch:
+        put_at(5, path, other, patch)
+        SingleIndexRegressor(8, **settings).fit(X, y)  # the last iteration keeps nothing
+    assert path.read_bytes() == other
+    path.unlink()
+    with monkeypatch.context() as patch:
+        put_at(3, path, other, patch)
+        with pytest.raises(CheckpointError, match=r"Cannot keep the fit in .*name of its own"):
+            SingleIndexRegressor(8, **settings).fit(X, y)
+    assert path.read_bytes() == other
+
+
+def path_of_another_checkpoint(tmp_path, monkeypatch):
+    *_, path = broken_off(tmp_path, monkeypatch)
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+def put_at(iteration, path, content, monkeypatch):
+    """Write something else to the file while the fit is at this iteration."""
+    from singleindex.solvers import one_pass
+
+    record = one_pass._Loop.record
+
+    def meddling(loop, state, seen):
+        if state.t == iteration:
+            path.write_bytes(content)
+        return record(loop, state, seen)
+
+    monkeypatch.setattr(one_pass._Loop, "record", meddling)
+
+
+def test_a_link_to_a_checkpoint_stays(tmp_path, monkeypatch):
+    X, y, solver, path = broken_off(tmp_path, monkeypatch)
+    path.rename(tmp_path / "real")
+    path.symlink_to("real")
+    SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver).fit(X, y)
+    assert path.is_symlink()
+    assert not (tmp_path / "real").exists()
+
+
+def test_a_pipe_is_no_checkpoint(tmp_path):
+    X, y = make_rows(100)
+    os.mkfifo(tmp_path / "c")
+    with pytest.raises(FileExistsError, match="a pipe"):
+        SingleIndexRegressor(solver=OnePass(checkpoint=tmp_path / "c")).fit(X, y)
+    with pytest.raises(CheckpointError, match="not a regular file"):
+        Checkpoint(tmp_path / "c", "mark").load((100, 20))
+
+
+def test_a_model_file_names_no_path(tmp_path, monkeypatch):
+    X, y = make_rows(300)
+    monkeypatch.chdir(tmp_path)
+    save(SingleIndexRegressor(solver=OnePass(64, checkpoint="thesis.txt")), "model.sim")
+    assert b"thesis" not in (tmp_path / "model.sim").read_bytes()
+    assert load("model.sim").solver == OnePass(64)
+    # One that an earlier version wrote has it.
+    old = gzip.decompress((Path(__file__).parents[1] / "estimators/saved/classifier.sim.gz").read_bytes())
+    assert b"thesis.txt" in old
+    model = load(io.BytesIO(old))
+    assert model.solver == OnePass(16)
+    (tmp_path / "thesis.txt").write_text("ten years")
+    model.fit(X, y > 0).partial_fit(X, y > 0, classes=[False, True])
+    assert (tmp_path / "thesis.txt").read_text() == "ten years"
+
+
+# ---------------------------------------------------------------- forged, with the right fingerprint
+
+
+def forged(content, **changes):
+    """Return a checkpoint with other arrays, or with other entries of its head."""
+    with np.load(io.BytesIO(content)) as file:
+        arrays = dict(file)
+    head = json.loads(str(arrays["head"]))
+    head |= {name: value for name, value in changes.items() if name in head}
+    arrays |= {name: value for name, value in changes.items() if name not in head}
+    arrays["head"] = np.array(json.dumps(head))
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+FORGERIES = {
+    "short w": {"w": np.zeros(3)},
+    "w of another kind": {"w": np.zeros(20, dtype=np.float32)},
+    "NaN in w": {"w": np.full(20, np.nan)},
+    "w_old of two dimensions": {"w_old": np.zeros((20, 1))},
+    "coefficients of another length": {"best_coef": np.zeros(21)},
+    "old index of another length": {"index_old": np.zeros(5)},
+    "a curve of unequal lengths": {"link_y": np.zeros(1)},
+    "an empty curve": {"link_x": np.zeros(0), "link_y": np.zeros(0)},
+    "a curve that falls": {"best_link_x": np.arange(2.0), "best_link_y": np.array([1.0, 0.0])},
+    "a curve in disorder": {"link_x": np.array([1.0, 0.0]), "link_y": np.arange(2.0)},
+    "points of unequal lengths": {"points_y": np.zeros(1)},
+    "a width that never ends": {"exponent": -(10**9)},
+    "a width that is no number": {"exponent": "wide"},
+    "iterations": {"t": -1},
+    "iterations that are no count": {"t": 2.5},
+    "history": {"history": np.zeros((2, 3))},
+    "an infinite step": {"step": "inf"},
+    "no head": {"link": None},
+}
+
+
+@pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
+def test_a_forged_checkpoint_is_refused(tmp_path, monkeypatch, change):
+    X, y, solver, path = broken_off(tmp_path, monkeypatch)
+    model = SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver)
+    path.write_bytes(forged(path.read_bytes(), **change))
+    with pytest.raises(CheckpointError, match="no checkpoint, or damaged"):
+        model.fit(X, y)
+    assert path.exists()
+
+
+def test_forging_alone_changes_nothing(tmp_path, monkeypatch):
+    X, y, solver, path = broken_off(tmp_path, monkeypatch)
+    path.write_bytes(forged(path.read_bytes()))
+    assert SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver).fit(X, y).n_iter_ == 6
+
+
+def test_a_checkpoint_that_would_not_fit_in_memory_is_refused(tmp_path, monkeypatch):
+    X, y, solver, path = broken_off(tmp_path, monkeypatch)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, w=np.zeros(10**6))
+    path.write_bytes(buffer.getvalue())
+    monkeypatch.setenv("SINGLEINDEX_MAX_BYTES", "1000000")
+    with pytest.raises(CheckpointError, match=r"SINGLEINDEX_MAX_BYTES=8000\d\d\d"):
+        SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver).fit(X, y)

@@ -48,12 +48,10 @@ def plan_columns(frame: Any, choices: Choices) -> ColumnPlan:
     kinds: dict[str, str] = {}
     dropped = {name: "as asked" for name in choices.drop}
     varies = which_vary(frame)
-    for name in frame.columns:
+    for name, column in frame.items():
         if name in dropped:
             continue
-        kind, reason = (
-            judge(frame[name], name, choices) if varies[name] else ("", reason_constant(frame[name]))
-        )
+        kind, reason = judge(column, name, choices) if varies[name] else ("", reason_constant(column))
         if reason:
             dropped[name] = reason
         else:
@@ -114,7 +112,7 @@ def judge(column: Any, name: str, choices: Choices) -> tuple[str, str]:
     if types.is_datetime64_any_dtype(column.dtype):
         return judge_date(choices)
     if types.is_numeric_dtype(column.dtype):
-        reason = "" if name in choices.keep else reason_identifier(column, name)
+        reason = "" if name in choices.keep else reason_identifier(column.to_numpy(), name)
         return NUMBER, reason
     return judge_text(column.dropna().astype(str).str.strip(), name, choices)
 
@@ -127,9 +125,9 @@ def type_of_category() -> type:
 
 
 def reason_identifier(column: Any, name: str) -> str:
-    """Say why a column of numbers looks like an identifier: whole numbers, each there once, and more."""
-    values = column.dropna()
-    if not len(values) or values.nunique() < len(values) or not (values == np.floor(values)).all():
+    """Say why numbers look like an identifier: whole ones, each there once, and more."""
+    values = column[~np.isnan(column)]
+    if not len(values) or (values != np.floor(values)).any() or len(np.unique(values)) < len(values):
         return ""
     if _ID_NAME.search(name) or _ID_NAME.search(name.lower()):
         return "looks like an identifier: a different whole number in every row, and so named"

@@ -89,7 +89,10 @@ def read_weights(table: Table, name: str | None, known: Any) -> Any:
     if table.frame is None:
         if name not in table.arrays:
             raise CliError(f"{table.source} has no array {name!r} of weights")
-        weight = np.asarray(table.arrays[name], dtype=np.float64)[known]
+        weight = np.asarray(table.arrays[name])
+        if weight.shape != known.shape or weight.dtype.kind not in "fiub":
+            raise CliError(f"the weights {name!r} must be one number per row of X")
+        weight = weight[known].astype(np.float64)
     elif name not in table.frame.columns:
         raise no_such_column(table.frame, name)
     else:

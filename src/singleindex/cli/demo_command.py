@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import shlex
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import click
 import numpy as np
 
 from .messages import CliError
+from .output import write_output
 
 _ROWS, _GENES, _NEW = 240, 120, 5
 _SITES = ("north", "south", "west")
@@ -69,7 +71,8 @@ def write_tables(place: Path) -> None:
 
 
 def write_csv(path: Path, heads: list[str], rows: list[list[object]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(heads)
-        writer.writerows(rows)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(heads)
+    writer.writerows(rows)
+    write_output(text.getvalue(), str(path))

@@ -11,6 +11,7 @@ import click
 from .exporting import json_text, onnx_bytes, sql_text
 from .messages import say_note
 from .model_file import read_model
+from .output import check_output, write_output
 
 EPILOG = """\b
 Examples:
@@ -48,20 +49,14 @@ def command(model: str, kind: str | None, output: str, quiet: bool, **given: Any
     kind = kind or KINDS.get(Path(output).suffix.lower())
     if kind is None:
         raise click.UsageError("say what to write with --to json, sql or onnx")
+    check_output(output)
     file = read_model(model)
     if kind == "onnx":
         if output == "-" and sys.stdout.isatty():
             raise click.UsageError("ONNX is not text; redirect it, or use -o FILE")
-        data = onnx_bytes(file)
-        if output == "-":
-            sys.stdout.buffer.write(data)
-        else:
-            Path(output).write_bytes(data)
+        write_output(onnx_bytes(file), output)
     else:
         text = json_text(file) if kind == "json" else sql_text(file, **given)
-        if output == "-":
-            click.echo(text)
-        else:
-            Path(output).write_text(text + "\n", encoding="utf-8")
+        write_output(text + "\n", output)
     if output != "-":
         say_note(f"written to {output}")

@@ -72,12 +72,12 @@ def column_expressions(file: ModelFile, dialect: str) -> dict[str, str]:
         if kind != CATEGORY:
             found[column] = f"COALESCE({name}, {number_text(float(fill))})" if preparation.imputed else name
             continue
-        value = f"COALESCE({name}, {literal(str(fill))})" if preparation.imputed else name
+        value = f"COALESCE({name}, {literal(str(fill), dialect)})" if preparation.imputed else name
         for category in preparation.shown_categories(column):
             # NULL stays NULL: a row that the model would refuse has no prediction here either.
             missing = f"WHEN {value} IS NULL THEN NULL"
             found[f"{column}={category}"] = (
-                f"(CASE WHEN {value} = {literal(category)} THEN 1e0 {missing} ELSE 0e0 END)"
+                f"(CASE WHEN {value} = {literal(category, dialect)} THEN 1e0 {missing} ELSE 0e0 END)"
             )
     return found
 
@@ -120,7 +120,8 @@ def with_encoders(file: ModelFile, preparation: Preparation) -> tuple[Any, list[
         steps.append((f"text{k}", encoder(preparation, column), [len(numbers) + k]))
     transformer = ColumnTransformer(steps, sparse_threshold=0)
     transformer.fit(example_rows(preparation, numbers, texts))
-    model = reordered(file.model, [preparation.names.index(name) for name in order])
+    positions = {name: j for j, name in enumerate(preparation.names)}
+    model = reordered(file.model, [positions[name] for name in order])
     types: list[Any] = [("numbers", DoubleTensorType([None, len(numbers)]))] if numbers else []
     types += [(column, StringTensorType([None, 1])) for column in texts]
     return Pipeline([("prepare", transformer), ("model", model)]), types

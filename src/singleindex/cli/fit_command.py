@@ -15,6 +15,7 @@ from .fitting import FitOptions, Fitting, plan_fit, run_fit
 from .messages import counted, progress, say_note
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, READING, TARGET, split_options, talking
+from .output import check_output, write_output
 from .tables import ReadOptions, read_table
 from .text import summary_json, summary_text
 
@@ -93,7 +94,9 @@ def command(
     The settings are chosen by cross-validation.
     """
     reading, data_options, rest = split_options(given)
-    check_output(output)
+    check_output(output, report_path)
+    if output == "-" and sys.stdout.isatty():
+        raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
     loaded = load_data(read_table(data, reading), data_options)
     estimator, notes = plan_fit(loaded, FitOptions(**rest), verbose=not quiet)
     for note in [*loaded.notes, *notes]:
@@ -108,19 +111,10 @@ def command(
     if report_path is not None:
         write_report(file, loaded, report_path, given["jobs"])
     answer = summary_json(file) if as_json else summary_text(file)
-    # Where the model itself goes to standard output, words about it must not.
-    click.echo(json.dumps(answer, indent=1) if as_json else answer, err=output == "-")
+    # Where the model or the page goes to standard output, words about them must not.
+    click.echo(json.dumps(answer, indent=1) if as_json else answer, err="-" in (output, report_path))
     if output != "-" and not as_json:
         say_note(f"saved to {output}; next: singleindex report {shlex.quote(output)} {shlex.quote(data)}")
-
-
-def check_output(output: str) -> None:
-    """Refuse before the work is done, not after."""
-    folder = Path(output).resolve().parent
-    if output != "-" and not folder.is_dir():
-        raise click.UsageError(f"the folder {folder} does not exist; create it first")
-    if output == "-" and sys.stdout.isatty():
-        raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
 
 
 def make_record(
@@ -159,5 +153,6 @@ def write_report(file: ModelFile, data: Data, path: str, jobs: int) -> None:
 
     with progress("writing the report"):
         page = page_for(file, data.train, data.test, jobs=jobs)
-    Path(path).write_text(page, encoding="utf-8")
-    say_note(f"report in {path}")
+    write_output(page, path)
+    if path != "-":
+        say_note(f"report in {path}")

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from .messages import printable, printable_lines
 from .model_file import ModelFile, read_model
 from .options import talking
 from .preparation import Preparation
@@ -30,9 +31,9 @@ def command(model: str, solver: bool, as_json: bool, quiet: bool) -> None:
         return
     click.echo(summary_text(file))
     for line in history_lines(file):
-        click.echo(line)
+        click.echo(printable_lines([line]))
     if solver:
-        click.echo("\n" + file.model.summary())
+        click.echo("\n" + printable(file.model.summary()))
 
 
 def history_lines(file: ModelFile) -> list[str]:

@@ -7,7 +7,7 @@ import enum
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
@@ -30,8 +30,28 @@ class CliError(click.ClickException):
     exit_code = ExitCode.DATA
 
 
+# What acts on a terminal in place of being shown: control characters but for tab and line end, and marks that
+# turn the direction of writing. Halves of characters cannot be written at all.
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Return text with all that would act on a terminal written as escapes, such as \x1b."""
+    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def printable_lines(lines: Iterable[str]) -> str:
+    """Return lines for people to read: a name with a line end in it makes no line of its own."""
+    return "\n".join(printable(line.replace("\n", "\\n")) for line in lines)
+
+
+def for_stdout(text: str) -> str:
+    """Return what is meant for other programs as it is, unless a terminal would show it."""
+    return printable(text) if sys.stdout.isatty() else text
+
+
 def one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", text.strip())
+    return printable(re.sub(r"\s*\n\s*", " ", text.strip()))
 
 
 def counted(n: int, what: str) -> str:
@@ -49,7 +69,7 @@ def say_warning(message: Any, *_: Any) -> None:
 
 def say_note(text: str) -> None:
     if not is_quiet():
-        print(f"note: {text}", file=sys.stderr)
+        print(f"note: {one_line(text)}", file=sys.stderr)
 
 
 def is_quiet() -> bool:
@@ -68,11 +88,11 @@ class ProgressLine(io.TextIOBase):
     def write(self, text: str) -> int:
         step = re.match(r"\[\w+\] (.*)", text)
         if step is not None and self.live:
-            self.stream.write(f"\r\033[K{self.what}: {step.group(1)}")
+            self.stream.write(f"\r\033[K{self.what}: {printable(step.group(1))}")
             self.stream.flush()
         # `print` ends its line with a call of its own.
         elif step is None and not (self.at_step and text == "\n"):
-            self.stream.write(text)
+            self.stream.write(printable(text))
         self.at_step = step is not None
         return len(text)
 

@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from .messages import CliError
+from .output import write_output
 from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
+
+# What is told of a fit without looking whether it is there.
+_IN_RECORDS = {"command", "data", "version", "task", "n_rows", "n_test", "n_columns", "fingerprint"}
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,13 @@ class ModelFile:
 def write_model(file: ModelFile, path: str) -> None:
     from ..estimators.persistence import save
 
-    notes = {"preparation": file.preparation.as_record(), "record": file.record}
-    if path != "-":
-        save(file.model, path, notes=notes)
-        return
     buffer = io.BytesIO()
-    save(file.model, buffer, notes=notes)
-    sys.stdout.buffer.write(buffer.getvalue())
+    save(file.model, buffer, notes={"preparation": file.preparation.as_record(), "record": file.record})
+    write_output(buffer.getvalue(), path)
 
 
 def read_model(path: str) -> ModelFile:
-    from ..estimators.persistence import load, load_notes
+    from ..estimators.persistence import ModelFileError, load, load_notes
 
     if path == "-":
         data = sys.stdin.buffer.read()
@@ -68,9 +68,16 @@ def read_model(path: str) -> ModelFile:
             "fitted single-index regressors and classifiers"
         )
     notes = load_notes(named(data, path))
-    if "preparation" in notes:
-        return ModelFile(model, from_record(notes["preparation"]), notes["record"])
-    return ModelFile(model, preparation_from_python(model), {})
+    if "preparation" not in notes:
+        return ModelFile(model, preparation_from_python(model), {})
+    try:
+        preparation, record = from_record(notes["preparation"]), notes["record"]
+        preparation.check(int(model.n_features_in_))
+        if record and not record.keys() >= _IN_RECORDS:
+            raise ValueError("its record is not complete")
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelFileError(f"Cannot load {path}: its notes are malformed ({error}).") from error
+    return ModelFile(model, preparation, record)
 
 
 def named(data: bytes, path: str) -> io.BytesIO:

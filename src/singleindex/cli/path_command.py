@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from .csv_text import csv_text
 from .data import Data, load_data
 from .fit_command import counts
 from .fitting import FitOptions
-from .messages import CliError, progress, say_note
+from .messages import CliError, printable_lines, progress, say_note
 from .options import COLUMNS, READING, TARGET, split_options, talking
+from .output import check_output, write_output
 from .structures import make_structure
 from .tables import read_table
 
@@ -50,6 +51,7 @@ def command(
 
     The errors are those of the rows it is fitted to, which fall by themselves: use fit to choose.
     """
+    check_output(output)
     reading, data_options, rest = split_options(given)
     loaded = load_data(read_table(data, reading), data_options)
     for note in loaded.notes:
@@ -63,7 +65,7 @@ def command(
     if as_json:
         click.echo(json.dumps(levels, indent=1))
     elif output != "-":
-        click.echo("\n".join(as_lines(levels)))
+        click.echo(printable_lines(as_lines(levels)))
 
 
 def trace(
@@ -126,16 +128,5 @@ def as_lines(levels: list[dict[str, Any]]) -> list[str]:
 
 def write_weights(levels: list[dict[str, Any]], output: str) -> None:
     """Write one row per level and feature with a weight."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["n_atoms", "feature", "weight"])
-    for level in levels:
-        for name, weight in level["weights"].items():
-            writer.writerow([level["n_atoms"], name, weight])
-    if output == "-":
-        click.echo(text.getvalue(), nl=False)
-    else:
-        Path(output).write_text(text.getvalue(), encoding="utf-8")
+    rows = [(level["n_atoms"], *pair) for level in levels for pair in level["weights"].items()]
+    write_output(csv_text([("n_atoms", "feature", "weight"), *rows]), output)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,9 +9,11 @@ from typing import Any
 import click
 
 from .columns import no_such_column
+from .csv_text import csv_text
 from .messages import CliError, say_note
 from .model_file import ModelFile, features_of, read_for, read_model
 from .options import READING, split_options, talking
+from .output import check_output, write_output
 from .tables import Table, need
 
 EPILOG = """\b
@@ -23,7 +23,8 @@ Examples:
   cat new.csv | singleindex predict model.sim - --json
 
 Writes one row per row of DATA: the prediction; for classes the probability of each; and the index
-w · x, which ranks without ties.
+w · x, which ranks without ties. In CSV, text that a spreadsheet would compute, such as =1+1, gets an
+apostrophe in front; Parquet and JSON have it as it is.
 """
 
 
@@ -42,6 +43,7 @@ def command(
     """Predict the rows of DATA with a saved MODEL."""
     if model == data == "-":
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
+    check_output(output)
     reading, _, _ = split_options(given)
     file = read_model(model)
     table = read_for(file, data, reading)
@@ -49,7 +51,7 @@ def command(
         file, features_of(file, table, impute, say_note)
     )
     if as_json:
-        write_text(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
+        write_output(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
     else:
         write_columns(found, output)
 
@@ -96,17 +98,8 @@ def write_columns(found: dict[str, Any], output: str) -> None:
     suffix = Path(output).suffix.lower() if output != "-" else ".csv"
     if suffix in (".parquet", ".pq"):
         need("pyarrow", "writing Parquet")
-        need("pandas", "writing Parquet").DataFrame(found).to_parquet(output, index=False)
+        frame = need("pandas", "writing Parquet").DataFrame(found)
+        write_output(frame.to_parquet(index=False), output)
         return
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t" if suffix in (".tsv", ".tab") else ",", lineterminator="\n")
-    writer.writerow(found)
-    writer.writerows(zip(*map(as_list, found.values()), strict=True))
-    write_text(text.getvalue(), output)
-
-
-def write_text(text: str, output: str) -> None:
-    if output == "-":
-        click.echo(text, nl=False)
-    else:
-        Path(output).write_text(text, encoding="utf-8")
+    rows = zip(*map(as_list, found.values()), strict=True)
+    write_output(csv_text([found, *rows], "\t" if suffix in (".tsv", ".tab") else ","), output)

@@ -49,6 +49,16 @@ class Preparation:
         """The column that each feature comes from."""
         return [column for column in self.columns for _ in self.names_of(column)]
 
+    def check(self, n_features: int) -> None:
+        """Raise where this cannot be the preparation of a model: for what comes from a file."""
+        if not len(self.columns) == len(self.kinds) == len(self.fills):
+            raise ValueError("each column must have a kind and a value for missing ones")
+        texts = {column for column, kind in zip(self.columns, self.kinds, strict=True) if kind == CATEGORY}
+        if texts != self.categories.keys() or not all(self.categories.values()):
+            raise ValueError("each text column must have its categories")
+        if len(self.names) != n_features:
+            raise ValueError(f"the columns make {len(self.names)} features, the model takes {n_features}")
+
     def as_record(self) -> dict[str, Any]:
         return {
             "columns": self.columns, "kinds": self.kinds, "fills": self.fills, "categories": self.categories,
@@ -86,7 +96,7 @@ class Preparation:
             c for c, kind in zip(self.columns, self.kinds, strict=True) if kind not in (CATEGORY, DATE)
         ]
         fills = dict(zip(self.columns, self.fills, strict=True))
-        plain = as_numbers(frame[numbers]).fillna({c: fills[c] for c in numbers})
+        plain = filled(as_numbers(frame[numbers]), [fills[c] for c in numbers])
         if len(numbers) == len(self.columns):
             return plain
         made: dict[str, Any] = {}
@@ -187,6 +197,15 @@ def as_numbers(frame: Any) -> Any:
         raise
 
 
+def filled(numbers: Any, fills: list[Any]) -> Any:
+    """Return a data frame of numbers with the missing ones filled in, all columns at once."""
+    import pandas
+
+    values = numbers.to_numpy()
+    values = np.where(np.isnan(values), np.array(fills, dtype=np.float64), values)
+    return pandas.DataFrame(values, index=numbers.index, columns=numbers.columns)
+
+
 def as_text(column: Any) -> Any:
     """Return a column as text, missing values as they are; whole numbers without a point."""
     import pandas
@@ -239,6 +258,12 @@ class Matrix:
     @property
     def sources(self) -> list[str]:
         return self.names
+
+    def check(self, n_features: int) -> None:
+        """Raise where this cannot be the preparation of a model: for what comes from a file."""
+        # Before the names are made: there may be any number of them.
+        if self.n_features != n_features or len(self.given_names or self.names) != n_features:
+            raise ValueError(f"there are {self.n_features} columns, the model takes {n_features}")
 
     def as_record(self) -> dict[str, Any]:
         return {"n_features": self.n_features, "one_based": self.one_based, "given_names": self.given_names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from .data import DataOptions, Rows, feature_table, fingerprint, read_weights, s
 from .messages import CliError, progress, say_note
 from .model_file import ModelFile, read_for, read_model
 from .options import READING, split_options
+from .output import check_output, write_output
 from .preparation import Preparation
 from .reporting import page_for
 from .tables import Table
@@ -47,15 +47,14 @@ def command(
     """
     if model == data == "-":
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
+    check_output(output)
     reading, _, _ = split_options(given)
     file = read_model(model)
     train, test = rows_of(file, read_for(file, data, reading))
     with progress("writing the report"):
         page = page_for(file, train, test, title, jobs)
-    if output == "-":
-        click.echo(page)
-    else:
-        Path(output).write_text(page, encoding="utf-8")
+    write_output(page, output)
+    if output != "-":
         say_note(f"report in {output}")
 
 

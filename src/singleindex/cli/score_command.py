@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from .messages import CliError, say_note
+from .messages import CliError, printable_lines, say_note
 from .model_file import ModelFile, features_of, read_for, read_model
 from .options import READING, split_options, talking
 from .tables import Table
@@ -55,7 +55,7 @@ def command(
     if as_json:
         click.echo(json.dumps({"n_rows": len(y), "scores": scores, "null": null}, indent=1))
     else:
-        click.echo("\n".join(score_table(scores, null, f"{len(y)} rows")))
+        click.echo(printable_lines(score_table(scores, null, f"{len(y)} rows")))
 
 
 def labelled_rows(

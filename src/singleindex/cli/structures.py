@@ -94,16 +94,17 @@ def match_groups(
     for j, (name, source) in enumerate(zip(names, sources, strict=True)):
         for key in {name, source}:
             positions.setdefault(key, []).append(j)
-    groups: dict[str, list[int]] = {}
+    groups: dict[str, dict[int, None]] = {}  # the positions in order, each once
     unknown = []
     for feature, group in members:
         if feature not in positions:
             unknown.append(feature)
             continue
-        groups.setdefault(group, []).extend(j for j in positions[feature] if j not in groups.get(group, []))
+        groups.setdefault(group, {}).update(dict.fromkeys(positions[feature]))
     if not groups:
         raise CliError(
             f"none of the features in the file of groups is there; the features are {listed(names)}"
         )
     used = {j for group in groups.values() for j in group}
-    return groups, [j for j in range(len(names)) if j not in used], unknown
+    found = {name: list(group) for name, group in groups.items()}
+    return found, [j for j in range(len(names)) if j not in used], unknown

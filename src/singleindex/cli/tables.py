@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import decimal
 import gzip
 import io
+import re
 import sys
-import zipfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from ..files.arrays import make_sparse
+from ..files.arrays import read_npz as read_arrays
+from ..files.limits import LimitError, check_size, unpack
 from .messages import CliError
 
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
@@ -23,11 +28,18 @@ _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
 }  # fmt: skip
-_PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
+_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 # Beside what pandas takes for missing already.
 _MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
+# How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
 _SPARSE_MEMBERS = {"data", "indices", "indptr", "shape"}
 _PEEK_ROWS = 200
+# Sparse data may have any number of columns in a few bytes; w has a number for each.
+_BYTES_PER_COLUMN = 8
 
 
 @dataclass(frozen=True)
@@ -67,12 +79,13 @@ def read_table(
     if not data.strip():
         raise CliError(f"{source} is empty")
     if kind == "svmlight":
-        return read_svmlight(data, source, n_features, one_based)
-    if kind == "npz":
-        return read_npz(data, source)
-    table = read_parquet(data, source) if kind == "parquet" else read_csv(data, source, kind, options)
-    if not len(table.frame):
-        raise CliError(f"{source} has a header but no rows")
+        table = read_svmlight(data, source, n_features, one_based)
+    elif kind == "npz":
+        table = read_npz(data, source)
+    else:
+        table = read_parquet(data, source) if kind == "parquet" else read_csv(data, source, kind, options)
+    if not table.n_rows:
+        raise CliError(f"{source} has {'no rows' if table.frame is None else 'a header but no rows'}")
     return table
 
 
@@ -98,9 +111,12 @@ def read_bytes(path: str) -> tuple[bytes, str]:
         raise CliError(f"there is no file {path}; check the name and the folder")
     if file.is_dir():
         raise CliError(f"{path} is a folder; name a file in it")
-    data, unpack = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    data, opened = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    if opened is None:
+        return data, path
     try:
-        return (unpack(data) if unpack else data), path
+        with opened(io.BytesIO(data)) as inner:
+            return unpack(inner, len(data)), path
     except (OSError, EOFError, ValueError) as error:
         raise CliError(f"{path} cannot be unpacked: {error}") from error
 
@@ -162,38 +178,52 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
         "sep": separator, "decimal": options.decimal, "skipinitialspace": True, "low_memory": False,
         "na_values": [*_MISSING, *options.missing],
     }  # fmt: skip
-    names, notes = header(text, separator), []
+    names, notes = [name.strip() for name in header(text, separator)], []
     try:
-        peek = pandas.read_csv(io.StringIO(text), **settings, dtype=str, nrows=_PEEK_ROWS)
-        if separator != "," and options.decimal == "." and has_decimal_commas(peek):
+        if separator != "," and options.decimal == "." and has_decimal_commas(text, settings):
             settings["decimal"] = ","
             notes.append("numbers are written with a decimal comma")
-        # Numbers with leading zeros are codes: as numbers they would lose them.
-        codes = [name for name in peek.columns if has_leading_zeros(peek[name])]
-        frame = pandas.read_csv(io.StringIO(text), **settings, dtype=dict.fromkeys(codes, str))
+        # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
+        frame = keep_codes(pandas.read_csv(io.StringIO(text), **settings).copy(), text, settings)
     except (pandas.errors.ParserError, ValueError) as error:
         raise CliError(f"{source} is not a table that can be read: {error}") from error
     if separator not in (",", "\t"):
         notes.append(f"columns are separated by {separator!r}")
-    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1 and name)
     if twice:
         notes.append(f"the column name {twice[0]!r} is there more than once; the others got a number")
-    frame.columns = [str(name).strip() for name in frame.columns]
+    frame.columns = numbered([str(name).strip() for name in frame.columns])
     return Table(source, frame=frame, notes=notes)
 
 
 def decode(data: bytes, source: str, encoding: str) -> str:
+    """Return the bytes as text; a mark at the beginning tells better than the usual encoding does."""
+    if encoding.lower() in ("utf-8", "utf8"):
+        encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), encoding)
     try:
-        return data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+        text = data.decode(encoding).removeprefix("\ufeff")
     except LookupError as error:
         raise CliError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise CliError(f"{source} is not {encoding} (line {line}); try --encoding latin-1") from error
+        hint = "try --encoding latin-1" if encoding.startswith("utf-8") else "name another with --encoding"
+        raise CliError(f"{source} is not {encoding} (line {line}); {hint}") from error
+    if "\0" in text:
+        raise CliError(
+            f"{source} is not {encoding} text: it holds NUL characters; try --encoding utf-16-le, or --format"
+        )
+    if not text.strip():
+        raise CliError(f"{source} is empty")
+    return text
 
 
 def header(text: str, separator: str) -> list[str]:
-    return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+    # To a wrong separator a header of many names is one, longer than the module allows by itself.
+    usual = csv.field_size_limit(len(text))
+    try:
+        return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+    finally:
+        csv.field_size_limit(usual)
 
 
 def guess_separator(text: str) -> str:
@@ -201,22 +231,63 @@ def guess_separator(text: str) -> str:
     return max(",;\t|", key=lambda separator: len(header(text, separator)))
 
 
-def has_decimal_commas(frame: Any) -> bool:
-    """Tell whether some column is all numbers like 1,5, whole ones among them."""
-    for name in frame.columns:
-        values = frame[name].dropna().str.strip()
-        fits = values.str.fullmatch(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
-        if len(values) and fits.all() and values.str.contains(",").any():
-            return True
-    return False
+def numbered(names: list[str]) -> list[str]:
+    """Return the names, with a number behind those that were there before."""
+    found: list[str] = []
+    taken, counts = set(), Counter[str]()
+    for name in names:
+        new = name
+        while new in taken:
+            counts[name] += 1
+            new = f"{name}.{counts[name]}"
+        taken.add(new)
+        found.append(new)
+    return found
 
 
-def has_leading_zeros(column: Any) -> bool:
-    """Tell whether a column of text holds codes like 00731."""
-    values = column.dropna().str.strip()
-    digits = values[values.str.fullmatch(r"\d+")]
-    return len(digits) == len(values) > 0 and bool(
-        (digits.str.startswith("0") & (digits.str.len() > 1)).any()
+def text_columns(frame: Any) -> Iterator[tuple[str, list[str]]]:
+    """Return the columns of a frame of text, each with the values that are there."""
+    for name, values in zip(frame.columns, frame.to_numpy(dtype=object).T, strict=True):
+        yield name, [value.strip() for value in values if isinstance(value, str)]
+
+
+def has_decimal_commas(text: str, settings: dict[str, Any]) -> bool:
+    """Tell whether some column is all numbers like 1,5 in the first rows, whole ones among them."""
+    if not re.search(r"\d,\d", text):
+        return False
+    import pandas
+
+    peek = pandas.read_csv(io.StringIO(text), **settings, dtype=str, nrows=_PEEK_ROWS)
+    number = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+    return any(
+        any("," in value for value in values) and all(map(number.fullmatch, values))
+        for _, values in text_columns(peek)
+    )
+
+
+def keep_codes(frame: Any, text: str, settings: dict[str, Any]) -> Any:
+    """Return the frame with codes like 00731 as text: as numbers they would lose their zeros."""
+    import pandas
+
+    edge = rf"[{re.escape(settings['sep'])}\r\n]"
+    if not re.search(rf'{edge}[ "]*0[0-9]+[ "]*(?:{edge}|\Z)', text):
+        return frame
+    whole = whole_columns(frame)
+    as_text = pandas.read_csv(io.StringIO(text), **settings, dtype=str)[whole]
+    codes = [name for name, values in text_columns(as_text) if are_codes(values)]
+    return frame.assign(**{name: as_text[name] for name in codes})
+
+
+def whole_columns(frame: Any) -> list[str]:
+    numeric = frame.select_dtypes(include=[np.number])
+    is_whole = ((numeric % 1 == 0) | numeric.isna()).all()
+    return list(numeric.columns[is_whole])
+
+
+def are_codes(values: list[str]) -> bool:
+    """Tell whether these are digits alone, some with a zero in front."""
+    return any(value.startswith("0") and len(value) > 1 for value in values) and all(
+        map(str.isdecimal, values)
     )
 
 
@@ -229,7 +300,10 @@ def read_svmlight(data: bytes, source: str, n_features: int | None, one_based: b
 
     try:
         X, y = load_svmlight_file(io.BytesIO(data), zero_based=True)
-    except ValueError as error:
+        check_size(_BYTES_PER_COLUMN * X.shape[1], len(data))
+    except LimitError as error:
+        raise CliError(f"{source} has {X.shape[1]} columns: {error}") from error
+    except (ValueError, OverflowError) as error:
         raise CliError(f"{source} is not an svmlight file: {error}") from error
     if one_based is None:
         one_based = X.shape[1] > 1 and X[:, [0]].nnz == 0
@@ -244,22 +318,41 @@ def read_svmlight(data: bytes, source: str, n_features: int | None, one_based: b
 
 def read_npz(data: bytes, source: str) -> Table:
     """Read X, as an array or in scipy's sparse format, and what lies beside it."""
-    from scipy import sparse
-
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(data)
+    except LimitError as error:
+        raise CliError(f"{source} cannot be read: {error}") from error
+    except Exception as error:  # whatever zip and numpy make of another file
         raise CliError(f"{source} is not an .npz file of plain arrays: {error}") from error
     if arrays.keys() >= _SPARSE_MEMBERS:
-        kind: Callable[..., Any] = sparse.csc_array if arrays.get("format") == b"csc" else sparse.csr_array
-        matrix = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+        matrix = sparse_matrix(arrays, source, len(data))
     elif "X" in arrays:
         matrix = arrays["X"]
     else:
         raise CliError(f"{source} has no member X; it has {', '.join(arrays) or 'none'}")
     if matrix.ndim != 2:
         raise CliError(f"X in {source} has shape {matrix.shape}; it must have rows and columns")
-    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else None
+    names = None
+    if "feature_names" in arrays:
+        if arrays["feature_names"].shape != (matrix.shape[1],):
+            raise CliError(
+                f"feature_names in {source} must have a name for each of {matrix.shape[1]} columns"
+            )
+        names = [str(name) for name in arrays["feature_names"]]
     others = {n: a for n, a in arrays.items() if n not in {"X", "format", "feature_names", *_SPARSE_MEMBERS}}
     return Table(source, matrix=matrix, arrays=others, names=names)
+
+
+def sparse_matrix(arrays: dict[str, Any], source: str, n_packed: int) -> Any:
+    """Return a matrix in scipy's sparse format, its indices checked."""
+    from scipy import sparse
+
+    kind = sparse.csc_array if arrays.get("format") == b"csc" else sparse.csr_array
+    try:
+        matrix = make_sparse(kind, *(arrays[name] for name in ("data", "indices", "indptr", "shape")))
+        check_size(_BYTES_PER_COLUMN * max(matrix.shape), n_packed)
+    except LimitError as error:
+        raise CliError(f"X in {source} has shape {matrix.shape}: {error}") from error
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise CliError(f"X in {source} is not a sparse matrix that can be used: {error}") from error
+    return matrix

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .messages import counted
+from .messages import counted, printable_lines
 from .model_file import ModelFile
 
 _MOST_FEATURES = 15
@@ -85,7 +85,7 @@ def summary_text(file: ModelFile) -> str:
     used = int(np.count_nonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1)))
     lines.append(f"{'model':10s}{counted(used, 'feature')} with a weight{settings_text(model)}")
     lines += score_lines(file)
-    return "\n".join([*lines, "", *feature_lines(file), "", *link_lines(file)])
+    return printable_lines([*lines, "", *feature_lines(file), "", *link_lines(file)])
 
 
 def settings_text(model: Any) -> str:

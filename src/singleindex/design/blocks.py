@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .base import Design, FloatArray
+from .checks import check_length
 from .convert import as_row_design
 from .survey import Survey, TargetSurvey, survey_rows
 from .sweep import Sweep, Visit, without_rows
@@ -26,12 +27,16 @@ class ChunkError(ValueError):
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: X, what is to be learned, the weights or None, and what to call them in messages."""
+    """Some rows: X, what is to be learned, the weights or None, and what to call them in messages.
+
+    `files` are those they were read from.
+    """
 
     X: Any
     y: Any
     weight: FloatArray | None = None
     name: str = "block 0"
+    files: tuple[str, ...] = ()
 
     @cached_property
     def design(self) -> Design:
@@ -101,7 +106,10 @@ class BlockSource(Protocol):
 
 
 def merge_all(results: Iterator[Any]) -> Any:
-    return reduce(lambda a, b: a.merge(b), results)
+    merged = reduce(lambda a, b: b if a is None else a.merge(b), results, None)
+    if merged is None:
+        raise ChunkError("the data have no rows; check the files, or the filter they come from.")
+    return merged
 
 
 # ---------------------------------------------------------------- tasks
@@ -196,14 +204,15 @@ class BlockDesign:
         return int(self.ends[-1]), self.source.n_features
 
     def matvec(self, w: FloatArray) -> FloatArray:
+        check_length(w, self.shape[1], "w")
         return np.concatenate(list(self.source.map(ProductTask(w))))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
-        total: FloatArray = sum(self.source.map(AdjointTask(), self._by_block(r)), start=np.zeros(()))
+        total: FloatArray = sum(self.source.map(AdjointTask(), self._by_block(r, "r")), start=np.zeros(()))
         return total
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        survey = merge_all(self.source.map(MomentsTask(), self._by_block(weight)))
+        survey = merge_all(self.source.map(MomentsTask(), self._by_block(weight, "weight")))
         return survey.mean, survey.variance
 
     def sweep(self, visit: Visit, y: Target, weight: FloatArray | None = None) -> Sweep:
@@ -216,7 +225,8 @@ class BlockDesign:
         values, weights = zip(*self.source.map(TargetTask(target)), strict=True)
         return np.concatenate(values), None if weights[0] is None else np.concatenate(weights)
 
-    def _by_block(self, values: FloatArray) -> list[FloatArray]:
+    def _by_block(self, values: FloatArray, name: str) -> list[FloatArray]:
+        check_length(values, self.shape[0], name)
         return np.split(values, self.ends[:-1])
 
 

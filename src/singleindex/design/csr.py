@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ._sweep import csr_count, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
 from .base import FloatArray, by_outputs
+from .checks import as_parts, as_sound, as_vector, check_numbers
 from .sweep import Sweep, Visit, cut_rows, run_kernel, sweep_rows
 
 
@@ -21,12 +22,9 @@ class CsrDesign:
     """
 
     def __init__(self, X: Any, keeps_support: bool = False) -> None:
-        self.X = X.tocsr()
-        if self.X.indices.dtype != self.X.indptr.dtype:
-            self.X = type(self.X)(
-                (self.X.data, self.X.indices.astype(self.X.indptr.dtype), self.X.indptr), shape=self.X.shape
-            )
-        self._parts = (self.X.data, self.X.indices, self.X.indptr)
+        check_numbers(X)
+        self.X = as_sound(X).tocsr()
+        self._parts = as_parts(self.X)
         self._cuts = cut_rows(*self.shape, self.X.nnz)
         self.keeps_support = keeps_support
         self._kept: NDArray[np.uint8] = np.zeros(self.shape[1], dtype=np.uint8)
@@ -40,8 +38,8 @@ class CsrDesign:
     def matvec(self, w: FloatArray) -> FloatArray:
         if w.ndim == 2:
             return by_outputs(self.matvec, w, self.shape[0])
-        out = np.empty(self.shape[0])
-        csr_matvec(*self._parts_for(w), np.ascontiguousarray(w, dtype=np.float64), out)
+        w, out = as_vector(w, self.shape[1], "w"), np.empty(self.shape[0])
+        csr_matvec(*self._parts_for(w), w, out)
         return out
 
     def _parts_for(self, w: FloatArray) -> Any:
@@ -62,20 +60,19 @@ class CsrDesign:
         if r.ndim == 2:
             return by_outputs(self.rmatvec, r, self.shape[1])
         out = np.zeros(self.shape[1])
-        csr_rmatvec(*self._parts, np.ascontiguousarray(r, dtype=np.float64), out)
+        csr_rmatvec(*self._parts, as_vector(r, self.shape[0], "r"), out)
         return out
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         d = self.shape[1]
         mean, variance, stored, lowest, highest = np.zeros((5, d))
         n_stored = np.zeros(d, dtype=np.intp)
-        weight = np.ascontiguousarray(weight, dtype=np.float64)
+        weight = as_vector(weight, self.shape[0], "weight")
         matrix = self.X
         if not matrix.has_canonical_format:  # entries in several parts would count as several
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        parts = (matrix.data, matrix.indices, matrix.indptr)
-        csr_moments(*parts, weight, mean, variance, stored, n_stored, lowest, highest)
+        csr_moments(*as_parts(matrix), weight, mean, variance, stored, n_stored, lowest, highest)
         # What is not stored is zero.
         missing = n_stored < np.count_nonzero(weight)
         variance += np.where(missing, np.maximum(1 - stored, 0) * mean**2, 0)
@@ -89,9 +86,9 @@ class CsrDesign:
         self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the index, the sum of weight × residual × row, and the sums of a sweep."""
-        own = self._parts_for(visit.w)
+        own = self._parts_for(as_vector(visit.w, self.shape[1], "w"))
         return run_kernel(
-            csr_sweep, (*self._parts, *own), self._cuts, visit, index_old, y, weight, self.X.nnz,
+            csr_sweep, (*self._parts, *own), self.shape, self._cuts, visit, index_old, y, weight, self.X.nnz,
             paired=own is self._parts,
         )  # fmt: skip
 

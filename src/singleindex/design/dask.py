@@ -242,14 +242,20 @@ def predict_lazily(estimator: Any, method: str, X: Any, n_columns: int | None, d
     call = delayed(_call, pure=False)
     parts = [
         da.from_delayed(
-            call(model, method, block), (n,) if n_columns is None else (n, n_columns), dtype=dtype
+            call(model, method, n_columns, dtype, block), _with_columns(n, n_columns), dtype=dtype
         )
         for block, n in zip(blocks, lengths, strict=True)
     ]
     return da.concatenate(parts, axis=0, allow_unknown_chunksizes=True)
 
 
-def _call(estimator: Any, method: str, X: Any) -> Any:
+def _with_columns(n_rows: Any, n_columns: int | None) -> tuple[Any, ...]:
+    return (n_rows,) if n_columns is None else (n_rows, n_columns)
+
+
+def _call(estimator: Any, method: str, n_columns: int | None, dtype: Any, X: Any) -> Any:
+    if X.shape[0] == 0:  # what a filter leaves of some blocks, and no estimator takes
+        return np.empty(_with_columns(0, n_columns), dtype=dtype)
     if hasattr(X, "tocsr") and not sparse.issparse(X):
         X = X.tocsr()
     return getattr(estimator, method)(X)

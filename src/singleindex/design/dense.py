@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ._products import dense_matvec_by_columns, dense_matvec_by_rows
 from ._sweep import dense_sweep
 from .base import FloatArray
+from .checks import as_vector, check_length, check_numbers
 from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows
 
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
@@ -22,6 +23,7 @@ class DenseDesign:
     """A two-dimensional array of float32 or float64. Never copied."""
 
     def __init__(self, X: NDArray[np.floating]) -> None:
+        check_numbers(X)
         self.X = X
         self.order = "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"
 
@@ -31,6 +33,7 @@ class DenseDesign:
         return n, d
 
     def matvec(self, w: FloatArray) -> FloatArray:
+        check_length(w, self.shape[1], "w")
         if w.ndim == 1:
             columns = np.flatnonzero(w)
             if len(columns) < _SPARSE_BELOW[self.order] * len(w):
@@ -44,9 +47,11 @@ class DenseDesign:
         return out
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
+        check_length(r, self.shape[0], "r")
         return (self.X.T @ r.astype(self.X.dtype, copy=False)).astype(np.float64, copy=False)
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        weight = as_vector(weight, self.shape[0], "weight")
         # Measured from the first row, so that a constant column has its value as mean, exactly.
         first = self.X[int(np.argmax(weight > 0))].astype(np.float64)
         shift, square = self._moments_about(first, weight)
@@ -74,13 +79,14 @@ class DenseDesign:
         self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the index, the sum of weight × residual × row, and the sums of a sweep."""
-        if self.X.strides[1] != self.X.itemsize:
-            # The entries of a row lie apart: two products by columns read less than one visit by rows.
+        if self.X.strides[1] != self.X.itemsize or self.X.strides[0] % self.X.itemsize:
+            # The entries of a row lie apart: two products by columns read less than one visit by rows. Or the
+            # rows are parts of records, and do not begin at multiples of an entry.
             index = self.matvec(visit.w)
             residual, sums = residuals_of(visit, index, index_old, y, weight)
             return index, self.rmatvec(residual), sums
         cuts = cut_rows(*self.shape, self.X.size)
-        return run_kernel(dense_sweep, (self.X,), cuts, visit, index_old, y, weight, self.X.size)
+        return run_kernel(dense_sweep, (self.X,), self.shape, cuts, visit, index_old, y, weight, self.X.size)
 
     def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
         return sweep_rows(self, visit, y, weight)

@@ -9,6 +9,7 @@ import numpy as np
 from ._products import csc_matvec, csc_moments, csc_rmatvec
 from ._sweep import csr_rmatvec
 from .base import FloatArray, by_outputs
+from .checks import as_parts, as_sound, as_vector, check_numbers
 from .sweep import Sweep, Visit, sweep_rows
 
 
@@ -20,15 +21,15 @@ class SparseDesign:
     """
 
     def __init__(self, X: Any) -> None:
+        check_numbers(X)
+        X = as_sound(X)
         self.X = X.tocsc()
         # The given matrix remembers what it was found to be; its copy would be looked at every time.
         if not (getattr(X, "has_canonical_format", False) or self.X.has_canonical_format):
             self.X = self.X.copy()
             self.X.sum_duplicates()
-        self._parts = (self.X.data, self.X.indices, self.X.indptr)
-        self._rows = None
-        if X.format == "csr" and X.indices.dtype == X.indptr.dtype:
-            self._rows = (X.data, X.indices, X.indptr)
+        self._parts = as_parts(self.X)
+        self._rows = as_parts(X) if X.format == "csr" else None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -39,7 +40,7 @@ class SparseDesign:
         if w.ndim == 2:
             return by_outputs(self.matvec, w, self.shape[0])
         out = np.zeros(self.shape[0])
-        csc_matvec(*self._parts, np.ascontiguousarray(w, dtype=np.float64), out)
+        csc_matvec(*self._parts, as_vector(w, self.shape[1], "w"), out)
         return out
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
@@ -47,12 +48,12 @@ class SparseDesign:
             return by_outputs(self.rmatvec, r, self.shape[1])
         out = np.zeros(self.shape[1])
         product, parts = (csc_rmatvec, self._parts) if self._rows is None else (csr_rmatvec, self._rows)
-        product(*parts, np.ascontiguousarray(r, dtype=np.float64), out)
+        product(*parts, as_vector(r, self.shape[0], "r"), out)
         return out
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = np.empty(self.shape[1]), np.empty(self.shape[1])
-        weight = np.ascontiguousarray(weight, dtype=np.float64)
+        weight = as_vector(weight, self.shape[0], "weight")
         csc_moments(*self._parts, weight, np.count_nonzero(weight), mean, variance)
         return mean, variance
 

@@ -86,6 +86,7 @@ class TargetSurvey:
     labels: Any
     label_weight: FloatArray | None
     any_weight: bool
+    total: float
 
     # More values than this are no classes.
     MOST_LABELS = 1000
@@ -101,7 +102,7 @@ class TargetSurvey:
         if not numeric and any(value is None or value != value for value in y.ravel()):
             raise ChunkError(f"{name}: y has no value in some row; remove these rows.")
         used = y if weight is None else y[weight > 0]
-        columns = used.reshape(len(used), -1)
+        columns = used if used.ndim == 2 else used[:, None]
         low = high = np.zeros(0)
         if numeric and len(used):
             low, high = columns.min(axis=0).astype(float), columns.max(axis=0).astype(float)
@@ -110,10 +111,14 @@ class TargetSurvey:
             labels, codes = np.unique(y, return_inverse=True)
             label_weight = np.bincount(codes, weights=weight, minlength=len(labels)).astype(float)
         n_outputs = y.shape[1] if y.ndim == 2 else 1
-        return cls(len(y), n_outputs, y.ndim == 2, low, high, *_few(labels, label_weight), weight is not None)
+        few, total = _few(labels, label_weight), float(len(y) if weight is None else weight.sum())
+        return cls(len(y), n_outputs, y.ndim == 2, low, high, *few, weight is not None, total)
 
     def merge(self, other: TargetSurvey) -> TargetSurvey:
         """Return the survey of the rows of both."""
+        # A block without rows may not even know what kind of values it would have.
+        if self.n_rows == 0 or other.n_rows == 0:
+            return other if self.n_rows == 0 else self
         low, high = (
             (a if len(b) == 0 else b) if len(a) == 0 or len(b) == 0 else pick(a, b)
             for a, b, pick in ((self.low, other.low, np.minimum), (self.high, other.high, np.maximum))
@@ -131,6 +136,7 @@ class TargetSurvey:
             high,
             *_few(labels, label_weight),
             self.any_weight or other.any_weight,
+            self.total + other.total,
         )
 
 

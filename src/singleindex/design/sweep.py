@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +14,7 @@ from ..link.bins import Bins, Points
 from ..link.curve import MonotoneCurve
 from ._sweep import count_threads, link_residuals
 from .base import FloatArray
+from .checks import as_vector
 
 # Blocks of rows that a sweep adds up by themselves: as many threads can share its work.
 _N_BLOCKS = 8
@@ -141,9 +144,9 @@ def sweep_rows(design: Any, visit: Visit, y: FloatArray, weight: FloatArray | No
             gradient = design.rmatvec(residual)
     else:
         index = design.matvec(visit.w)
+        _, sums = residuals_of(visit, index, index_old, y, weight)
         omega = np.ones(len(y)) if weight is None else weight
         values = omega * (index - visit.centre if visit.link is None else visit.link(index) - y)
-        _, sums = residuals_of(visit, index, index_old, y, weight)
         sums[9] = values.sum()
         gradient = design.rmatvec(values)
     bins = None
@@ -157,9 +160,10 @@ def residuals_of(
     visit: Visit, index: FloatArray, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the weighted residuals of rows whose index is known, and the ten sums of the kernels."""
-    residual, sums = np.empty(len(y)), np.zeros(10)
+    rows = _per_row(len(index), index=index, y=y, weight=weight, index_old=index_old)
+    residual, sums = np.empty(len(index)), np.zeros(10)
     link_residuals(
-        index, y, weight, index_old, visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
+        *rows, visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
         residual, sums,
     )  # fmt: skip
     return residual, sums
@@ -202,8 +206,21 @@ def _as_curve(link: Any) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np
     return knots, values, np.minimum(slopes, np.finfo(np.float64).max), lookup_grid(knots)
 
 
+def _per_row(n_rows: int, **values: FloatArray | None) -> list[FloatArray | None]:
+    """Return what there is per row as kernels read it."""
+    return [None if v is None else as_vector(v, n_rows, name) for name, v in values.items()]
+
+
+_forked = threading.Event()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked.set)
+
+
 def threads_for(n_threads: int | None, n_entries: int) -> int:
     """Return how many threads to use for so many entries."""
+    # OpenMP would wait for threads that the process before the fork had, and that are not here.
+    if _forked.is_set():
+        return 1
     if n_threads is not None:
         return n_threads
     return count_threads() if n_entries >= _WORTH_THREADS else 1
@@ -212,6 +229,7 @@ def threads_for(n_threads: int | None, n_entries: int) -> int:
 def run_kernel(
     kernel: Any,
     parts: tuple[Any, ...],
+    shape: tuple[int, int],
     cuts: NDArray[np.intp],
     visit: Visit,
     index_old: FloatArray | None,
@@ -224,13 +242,14 @@ def run_kernel(
 
     With `paired` a long w and its gradient lie side by side while they are used.
     """
-    n_blocks, d = len(cuts) - 1, len(visit.w)
-    index, sums = np.empty(len(y)), np.zeros((n_blocks, 10))
+    n, d = shape
+    w, rows = as_vector(visit.w, d, "w"), _per_row(n, y=y, weight=weight, index_old=index_old)
+    n_blocks = len(cuts) - 1
+    index, sums = np.empty(n), np.zeros((n_blocks, 10))
     gradients = np.zeros((n_blocks, d))
     pairs = np.empty((n_blocks, 2 * d)) if paired and d >= _PAIRED else None
     kernel(
-        *parts, cuts, np.ascontiguousarray(visit.w, dtype=np.float64), y, weight, index_old,
-        visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
+        *parts, cuts, w, *rows, visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
         index, gradients, sums, pairs, min(threads_for(visit.n_threads, n_entries), n_blocks),
     )  # fmt: skip
     return index, gradients[0] if n_blocks == 1 else gradients.sum(axis=0), sums.sum(axis=0)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .base import Design, FloatArray
+from .checks import check_length
 from .sweep import Sweep, Visit
 
 
@@ -77,6 +78,7 @@ class View:
         return n, self.linear_map.width(d)
 
     def matvec(self, w: FloatArray) -> FloatArray:
+        check_length(w, self.shape[1], "w")
         return self.design.matvec(self.to_features(w))
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
@@ -84,6 +86,7 @@ class View:
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return them by a product for each column; nothing in a fit asks for it."""
+        check_length(weight, self.shape[0], "weight")
         d = self.shape[1]
         mean, variance = np.empty(d), np.empty(d)
         for j in range(d):
@@ -95,6 +98,8 @@ class View:
         return mean, variance
 
     def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
+        for name, vector in (("w", visit.w), ("w_old", visit.w_old)):
+            check_length(vector, self.shape[1], name)
         w = self.to_features(visit.w)
         w_old = w if visit.w_old is visit.w else self.to_features(visit.w_old)
         sweep = self.design.sweep(replace(visit, w=w, w_old=w_old), y, weight)

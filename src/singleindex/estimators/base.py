@@ -10,6 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..design.blocks import Target
+from ..design.checks import as_sound
 from ..design.survey import TargetSurvey
 from ..fitting.blocks import as_source, fit_blocks, is_in_blocks
 from ..fitting.memory import fit_rows
@@ -163,10 +164,11 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------ checks
 
     def _check_X_y(self, X, y, **options):
-        return validate_data(
+        X, y = validate_data(
             self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
             accept_large_sparse=True, **options,
         )  # fmt: skip
+        return as_sound(X), y
 
     def _check_weight(self, sample_weight, X):
         if sample_weight is None:
@@ -188,7 +190,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
-        return safe_sparse_dot(X, self.coef_, dense_output=True)
+        return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
 
     def _fitted_values(self, index):
         """Apply the link, or each link to its column."""

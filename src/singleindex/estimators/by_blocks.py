@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def predict(self: Any, X: Any) -> Any:
         if isinstance(X, ChunkedData):
-            return np.concatenate([method(self, _named(self, block.X)) for block in X])
+            nameless = _check_names(self, X.feature_names)
+            return np.concatenate([method(nameless, block.X) for block in X])
         if is_dask(X):
-            small = method(self, _named(self, np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)))
+            one_row = np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)
+            small = method(_check_names(self, None), one_row)
             return predict_lazily(self, name, X, small.shape[1] if small.ndim == 2 else None, small.dtype)
         return method(self, X)
 
@@ -27,10 +30,17 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     return predict
 
 
-def _named(estimator: Any, X: Any) -> Any:
-    """Give rows the names of the columns that the model was fitted with."""
-    if not hasattr(estimator, "feature_names_in_") or hasattr(X, "tocsr"):
-        return X
-    import pandas as pd
+def _check_names(estimator: Any, names: Sequence[str] | None) -> Any:
+    """Return the estimator without the names of its columns, once those of the data are known to be the same.
 
-    return pd.DataFrame(X, columns=estimator.feature_names_in_, copy=False)
+    Blocks of rows are plain arrays, which scikit-learn would warn of; frames of them would need pandas.
+    """
+    known = vars(estimator).get("feature_names_in_")
+    if known is not None and names is not None and list(known) != list(names):
+        raise ValueError(
+            "the columns of the data are not those of the fit, in their order; use "
+            "read_chunks(..., features=list(model.feature_names_in_))."
+        )
+    nameless = copy(estimator)
+    nameless.__dict__.pop("feature_names_in_", None)
+    return nameless

@@ -13,9 +13,6 @@ import inspect
 import io
 import json
 import math
-import os
-import secrets
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +24,11 @@ from sklearn.base import BaseEstimator
 
 from .. import link as links
 from .. import structures
+from ..files.arrays import make_sparse, read_array
+from ..files.limits import LimitError, check_archive, check_size, read_member
+from ..files.replace import replace_file
 from ..solvers.settings import SOLVERS
+from .loaded import check_loaded
 
 FORMAT = "singleindex-model"
 FORMAT_VERSION = 1
@@ -37,7 +38,6 @@ _SEAL = b"sha256:"
 _SEAL_LENGTH = len(_SEAL) + 64
 _ZIP_START = b"PK\x03\x04"
 _NAME_AT = 30  # where a zip archive names its first member
-_MAX_NPY_HEADER = 1000  # ours have 118 bytes; what follows is parsed, so keep it short
 
 _NUMBERS = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -64,7 +64,8 @@ def save(model, path, *, notes=None) -> None:
     model : estimator
         One of the estimators of singleindex.
     path : str, path or binary file object
-        Where to write. An existing file is replaced whole or, where saving fails, left as it was.
+        Where to write. An existing file is replaced whole or, where saving fails, left as it was; what is
+        no regular file, such as a device or a pipe, is refused.
     notes : dict, default=None
         Text, numbers, lists, dicts and arrays to keep beside the model, for :func:`load_notes`.
 
@@ -101,7 +102,7 @@ def save(model, path, *, notes=None) -> None:
     if hasattr(path, "write"):
         path.write(data)
     else:
-        _replace_file(os.path.realpath(os.fspath(path)), data)
+        replace_file(path, data)
 
 
 def load(path) -> Any:
@@ -124,7 +125,9 @@ def load(path) -> Any:
     Notes
     -----
     Nothing in the file is run, imported or unpickled; known classes are made of numbers and text.
-    The checksums show accidents, not intent: who can write the file can choose the coefficients.
+    The checksums show accidents, not intent: who can write the file can choose the coefficients. A file
+    that would take more than 256 MiB of memory, and more than a hundred times its size, is refused; the
+    environment variable SINGLEINDEX_MAX_BYTES sets another limit.
 
     Examples
     --------
@@ -168,36 +171,21 @@ def _load_part(path, part: str) -> Any:
     name, data = _read_file(path)
     try:
         return _unpack(data, part)
-    except ModelFileError as error:
+    except (ModelFileError, LimitError) as error:
         raise ModelFileError(f"Cannot load {name}: {error}.") from error.__cause__
     except Exception as error:  # whatever a parser makes of a forged file
         raise ModelFileError(
-            f"Cannot load {name}: its contents are malformed ({type(error).__name__})."
+            f"Cannot load {name}: its contents are malformed ({_in_short(error)})."
         ) from error
 
 
+def _in_short(error: Exception) -> str:
+    """Return what went wrong on one line; a ValueError says it in words, others by their name."""
+    text = " ".join(str(error).split()).rstrip(".") if isinstance(error, ValueError) else ""
+    return text[:300] or type(error).__name__
+
+
 # ---------------------------------------------------------------- files
-
-
-def _replace_file(path: str, data: bytes) -> None:
-    """Write beside `path` and rename, so that at no moment half a file has this name."""
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"The folder {folder} does not exist; create it first.")
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} is a directory; give the name of a file to save to.")
-    temporary = os.path.join(folder, f".singleindex-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _read_file(path) -> tuple[str, bytes]:
@@ -264,16 +252,13 @@ def _seal(archive: bytes) -> bytes:
 def _unpack(data: bytes, part: str) -> Any:
     _check_sealed(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        infos = archive.infolist()
-        # Members that share bytes could make a small file expand without bound.
-        if sum(info.compress_size for info in infos) > len(data):
-            raise ModelFileError("its members overlap")
+        infos = check_archive(archive, len(data))
         if any(info.compress_type != _compression(info.filename) for info in infos):
             raise ModelFileError("its members are not compressed as singleindex.save does it")
-        manifest = json.loads(archive.read(MANIFEST), parse_constant=_refuse_constant)
+        manifest = json.loads(read_member(archive, infos[0]), parse_constant=_refuse_constant)
         _check_version(manifest)
         _check_members(manifest["members"], infos)
-        members = {info.filename: archive.read(info) for info in infos}
+        members = {info.filename: read_member(archive, info) for info in infos}
     for name, recorded in manifest["members"].items():
         if hashlib.sha256(members[name]).hexdigest() != recorded["sha256"]:
             raise ModelFileError(f"it is damaged: the checksum of {name} does not match")
@@ -397,18 +382,24 @@ def _encode_array(array: Any, saving: _Saving) -> dict[str, Any]:
 
 
 def _decode_array(spec: dict[str, Any], loading: _Loading) -> np.ndarray:
-    name, content = spec["member"], loading.members[spec["member"]]
-    buffer = io.BytesIO(content)
-    if np.lib.format.read_magic(buffer) != (1, 0):
-        raise ModelFileError(f"its member {name} is not a .npy file of version 1.0")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(buffer, max_header_size=_MAX_NPY_HEADER)
-    if not _is_plain(dtype):
-        raise ModelFileError(f"its member {name} holds neither numbers nor text, but {dtype}")
-    # Checked before numpy allocates what the header claims.
-    if math.prod(shape) * dtype.itemsize != len(content) - buffer.tell():
-        raise ModelFileError(f"its member {name} has another size than its header says")
-    buffer.seek(0)
-    return np.load(buffer, allow_pickle=False)
+    name = spec["member"]
+    # Taken out: arrays are saved once each, and one that is named again and again would be made as often.
+    content = loading.members.pop(name, None)
+    if content is None:
+        raise ModelFileError(f"its member {name} is named twice, or not there")
+    try:
+        array = read_array(io.BytesIO(content), len(content))
+    except ValueError as error:
+        raise ModelFileError(f"its member {name} is malformed: {_in_short(error)}") from error
+    if not _is_plain(array.dtype):
+        raise ModelFileError(f"its member {name} holds neither numbers nor text, but {array.dtype}")
+    return array
+
+
+def _decode_range(spec: dict[str, Any], loading: _Loading) -> range:
+    value = range(*spec["bounds"])
+    check_size(8 * len(value), 0)  # a few letters, but an array where it is used
+    return value
 
 
 def _decode_cells(spec: dict[str, Any], loading: _Loading) -> np.ndarray:
@@ -426,12 +417,9 @@ def _encode_sparse(matrix: Any, saving: _Saving) -> dict[str, Any]:
 
 
 def _decode_sparse(spec: dict[str, Any], loading: _Loading) -> Any:
-    parts = tuple(loading.decode(spec[name]) for name in ("data", "indices", "indptr"))
-    make = sparse.csr_array if spec["array"] else sparse.csr_matrix
-    matrix = make(parts, shape=tuple(spec["shape"]))
-    # Products with it do not look whether its numbers lead out of it.
-    matrix.check_format(full_check=True)
-    return matrix
+    kind = sparse.csr_array if spec["array"] else sparse.csr_matrix
+    data, indices, indptr = (loading.decode(spec[name]) for name in ("data", "indices", "indptr"))
+    return make_sparse(kind, data, indices, indptr, spec["shape"])
 
 
 def _classes() -> dict[str, type]:
@@ -454,7 +442,12 @@ def _parameters(value: Any) -> dict[str, Any]:
         return value.get_params(deep=False)
     if isinstance(value, links.MonotoneCurve):
         return {"x": value.x, "y": value.y}
-    return {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+    return {name: getattr(value, name) for name in _saved_fields(type(value))}
+
+
+def _saved_fields(kind: Any) -> list[str]:
+    """Return the fields of a record that go into files; some belong to the session."""
+    return [f.name for f in dataclasses.fields(kind) if f.init and f.metadata.get("saved", True)]
 
 
 def _is_fitted_name(name: str) -> bool:
@@ -490,11 +483,14 @@ def _decode_instance(spec: dict[str, Any], loading: _Loading) -> Any:
         raise ModelFileError(f"{kind.__name__} has no parameter {unknown[0]!r} in this version")
     if kind is links.ShiftedLink and parameters["name"] not in links.FIXED_LINKS:
         raise ModelFileError(f"this version does not know its link {parameters['name']!r}")
+    if dataclasses.is_dataclass(kind):  # earlier versions saved them all
+        parameters = {name: parameters[name] for name in _saved_fields(kind) if name in parameters}
     value = kind(**parameters)
     for name, part in spec["attributes"].items():
         if not (_is_fitted_name(name) and isinstance(value, BaseEstimator)):
             raise ModelFileError(f"it sets {name!r}, which is not the name of a fitted attribute")
         setattr(value, name, loading.decode(part))
+    check_loaded(value)
     return value
 
 
@@ -520,7 +516,7 @@ _CODECS: dict[str, _Codec] = {
     "range": _Codec(
         lambda v: type(v) is range,
         lambda v, _: {"bounds": [v.start, v.stop, v.step]},
-        lambda spec, _: range(*spec["bounds"]),
+        _decode_range,
     ),
     "dict": _Codec(  # as pairs: the keys of class_weight are labels, those of JSON only text
         lambda v: type(v) is dict,

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .parts import LEAST_SCORE, FloatArray, Output, Parts, parts_of, segments
 
-# How each dialect writes a name; what is between the quotes has them doubled.
+# The quotes around a name in each dialect.
 DIALECTS = {
     "ansi": '""', "duckdb": '""', "sqlite": '""', "postgres": '""', "snowflake": '""', "mysql": "``",
     "bigquery": "``", "mssql": "[]",
 }  # fmt: skip
+# What stands for a character within quotes, where it is not the character itself. A backslash is one only
+# where it begins no escape; BigQuery knows no doubled quotes, and reads names as it reads text.
+_DOUBLED = {"'": "''"}
+_BACKSLASH = {"\\": "\\\\"}
+_BIGQUERY = _BACKSLASH | {"\n": "\\n", "\r": "\\r"}
+_IN_TEXT = {
+    "snowflake": _DOUBLED | _BACKSLASH, "mysql": _DOUBLED | _BACKSLASH, "bigquery": _BIGQUERY | {"'": "\\'"},
+}  # fmt: skip
+_IN_NAMES = {"bigquery": _BIGQUERY | {"`": "\\`"}}
+# NUL ends a query in some engines and text in others; halves of characters are not UTF-8.
+_NOWHERE = re.compile("[\0\ud800-\udfff]")
 VALUES = ("expected", "class", "index")
 
 
@@ -30,7 +42,7 @@ def to_sql(
     model : fitted estimator
         A single-index regressor or classifier, plain or with a search.
     dialect : str, default="ansi"
-        One of `DIALECTS`; they differ in how names are quoted.
+        One of `DIALECTS`; they differ in how names and text are quoted.
     value : {"expected", "class", "index"}, default="expected"
         The mean of y or the probability of a class; the likeliest class; or the index, which ranks without
         ties.
@@ -75,10 +87,10 @@ def to_sql(
     if value == "index":
         return index_sum(parts.outputs[number], names)
     if parts.kind == "multiclass":
-        return several_classes(parts, names, number, value)
+        return several_classes(parts, names, number, value, dialect)
     single = link_over(parts.outputs[number], names, bounded=parts.kind != "regression")
     if value == "class":
-        no, yes = (literal(label) for label in parts.classes)
+        no, yes = (literal(label, dialect) for label in parts.classes)
         return f"CASE WHEN {single} > 5e-1 THEN {yes} ELSE {no} END"
     return single
 
@@ -103,7 +115,7 @@ def column_expressions(parts: Parts, columns: Any, dialect: str) -> list[str]:
 def quoted(name: str, dialect: str) -> str:
     """Return a column name as the dialect writes it."""
     first, last = DIALECTS[dialect][0], DIALECTS[dialect][1]
-    return f"{first}{name.replace(last, last + last)}{last}"
+    return first + escaped(name, _IN_NAMES.get(dialect, {last: last + last})) + last
 
 
 def number_text(value: float) -> str:
@@ -111,10 +123,29 @@ def number_text(value: float) -> str:
     return f"{value:.17e}"
 
 
-def literal(label: Any) -> str:
+def literal(label: Any, dialect: str) -> str:
+    """Return a class or category as the dialect writes it."""
     if isinstance(label, str):
-        return "'" + label.replace("'", "''") + "'"
+        text = "'" + escaped(label, _IN_TEXT.get(dialect, _DOUBLED)) + "'"
+        return of_sql_server(text) if dialect == "mssql" else text
+    if not isinstance(label, (int, float)):
+        raise ValueError(f"class labels must be text or numbers to be written in SQL, got {label!r}.")
     return str(int(label)) if isinstance(label, bool) else repr(label)
+
+
+def escaped(text: str, replacements: Mapping[str, str]) -> str:
+    if _NOWHERE.search(text):
+        raise ValueError(
+            f"{text!r} holds a character that cannot be written in SQL; rename it before the fit."
+        )
+    return "".join(replacements.get(character, character) for character in text)
+
+
+def of_sql_server(text: str) -> str:
+    """Mark text beyond ASCII as such; part a backslash from a line end, both of which would vanish."""
+    mark = "" if text.isascii() else "N"
+    parted, n_places = re.subn(r"\\(?=\r?\n)", rf"\\' + {mark}'", mark + text)
+    return f"({parted})" if n_places else parted
 
 
 def choose_output(parts: Parts, output: Any) -> int:
@@ -186,7 +217,7 @@ def search(x: FloatArray, y: FloatArray, slope: FloatArray, index: str) -> str:
     return f"CASE WHEN {index} < {number_text(x[middle])} THEN {left} ELSE {right} END"
 
 
-def several_classes(parts: Parts, names: list[str], number: int, value: str) -> str:
+def several_classes(parts: Parts, names: list[str], number: int, value: str, dialect: str) -> str:
     """Return a probability, or the likeliest class, from the links of all classes."""
     every = range(len(parts.outputs))
     indices = ", ".join(f"{index_sum(parts.outputs[k], names)} AS i{k}" for k in every)
@@ -198,6 +229,6 @@ def several_classes(parts: Parts, names: list[str], number: int, value: str) -> 
     cases = []
     for k in every:
         test = " AND ".join(f"p{k} >= p{j}" for j in every if j > k) or "1 = 1"
-        cases.append(f"WHEN {test} THEN {literal(parts.classes[k])}")
+        cases.append(f"WHEN {test} THEN {literal(parts.classes[k], dialect)}")
     # Earlier classes that were not taken are below one that comes later, so those need no comparison.
     return f"(SELECT CASE {' '.join(cases)} END FROM {rows})"

@@ -52,12 +52,20 @@ def fit_blocks(
     if plan.link_cv is not None:
         raise ValueError("link_cv splits rows, which needs data in memory; leave it out for data in blocks.")
     with RowsBar(teller, source):
-        targets, unit = read_targets(source.survey_targets())
+        targets, unit = read_targets(_survey_targets(source))
         if isinstance(plan.solver, Stochastic):
             return stream_blocks(plan, source, targets, unit)
         if plan.is_joint(len(targets)) or isinstance(plan.solver, TwoPass):
             return _fit_in_two_passes(plan, source, targets, unit, teller)
         return _fit_in_one_pass(plan, source, targets, unit, teller)
+
+
+def _survey_targets(source: Any) -> TargetSurvey:
+    facts: TargetSurvey = source.survey_targets()
+    if facts.total == 0:
+        lack = "row" if facts.n_rows == 0 else "row of positive weight"
+        raise ValueError(f"the data have no {lack}; check the filter they come from, and the weights.")
+    return facts
 
 
 def _fit_in_one_pass(

@@ -33,8 +33,8 @@ def check_structure(structure: Any) -> Structure:
         given = structure.__name__ if isinstance(structure, type) else repr(structure)
         raise ValueError(
             "structure must be an object such as Sparse() or GroupSparse(groups), or of a class of your own "
-            "that inherits from singleindex.structures.Structure and has the methods project, count_atoms and "
-            f"check, got {given}."
+            "that inherits from singleindex.structures.Structure and has the methods project, count_atoms "
+            f"and check, got {given}."
         )
     return structure
 

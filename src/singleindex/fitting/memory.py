@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from ..design import Design, View, as_design, as_row_design
 from ..design.survey import Survey, survey_rows
+from ..files.replace import check_target
 from ..link import Points
 from ..solvers import (
     Checkpoint,
@@ -141,7 +142,7 @@ def solve_in_one_pass(
     if progress is not None:
         progress.begin(len(outputs), plan.max_iter, view.to_features)
         # Fits that nobody is told of are those of folds: too short to be kept.
-        checkpoints = _checkpoints(plan, solver, survey, len(outputs), mark)
+        checkpoints = _checkpoints(plan, solver, survey, view.shape, len(outputs), mark)
     results = []
     for k, y in enumerate(outputs):
         method = OnePassGradient(
@@ -159,21 +160,21 @@ def solve_in_one_pass(
     return Solved(results, view, checkpoints)
 
 
-def _checkpoints(plan: Plan, solver: OnePass, survey: Survey, n_outputs: int, mark: Any) -> list[Checkpoint]:
+def _checkpoints(
+    plan: Plan, solver: OnePass, survey: Survey, shape: tuple[int, int], n_outputs: int, mark: Any
+) -> list[Checkpoint]:
     """Return where the fit of each output is kept; none where it is not to be."""
     if solver.checkpoint is None:
         return []
     path = Path(solver.checkpoint)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"The folder {path.parent} of the checkpoint does not exist; create it first."
-        )
     # What may change between two fits that share a checkpoint is left out.
     settings = repr(replace(plan, max_iter=0, tol=0.0, solver=None))
     parts = (settings, solver.n_bins, mark, survey.mean, survey.variance, survey.covariance, survey.lengths)
     names = [path.name] if n_outputs == 1 else [f"{path.name}.{k}" for k in range(n_outputs)]
+    for name in names:
+        check_target(path.with_name(name))
     return [
-        Checkpoint(path.with_name(name), fingerprint(k, *parts), solver.checkpoint_every)
+        Checkpoint(path.with_name(name), fingerprint(k, *parts), shape, solver.checkpoint_every)
         for k, name in enumerate(names)
     ]
 

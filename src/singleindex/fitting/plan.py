@@ -182,7 +182,7 @@ def make_fitter(link: Any, lipschitz: Any) -> LinkFitter:
         return FixedLink(link, slope_bound=lipschitz)
     if not isinstance(link, str) or link not in FIXED_LINKS:
         raise ValueError(
-            f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, or a LinkFitter of your own, "
-            f"got {link!r}."
+            f"link must be 'learned', a function, or one of {sorted(FIXED_LINKS)}, or a LinkFitter of your "
+            f"own, got {link!r}."
         )
     return FixedLink(link)

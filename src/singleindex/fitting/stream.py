@@ -10,8 +10,10 @@ from scipy import sparse
 
 from ..design import as_row_design
 from ..design.blocks import Target, check_finite
+from ..files.arrays import make_sparse
 from ..solvers import SolverResult, Stochastic, StochasticCsi
 from ..solvers.result import FloatArray
+from ..solvers.stochastic import check_state
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -209,3 +211,34 @@ def _unpacked(packed: Any) -> Any:
         return packed["X"], packed["Y"], packed["weight"]
     X = sparse.csr_array((packed["data"], packed["indices"], packed["indptr"]), shape=tuple(packed["shape"]))
     return X, packed["Y"], packed["weight"]
+
+
+def check_stream(saved: Mapping[str, Any], n_features: int, n_outputs: int) -> None:
+    """Raise where a stream cannot be gone on from: for what comes from a file."""
+    size = saved["batch_size"]
+    if size is not None and (type(size) is not int or size < 1):
+        raise ValueError(f"the batches of a stream must have a size, got {size!r}.")
+    if len(saved["outputs"]) != n_outputs or np.shape(saved["unit"]) != (n_outputs,):
+        raise ValueError(f"a stream of {n_outputs} outputs must have a state and a unit for each.")
+    if not (np.isfinite(saved["unit"]).all() and (np.asarray(saved["unit"]) > 0).all()):
+        raise ValueError("the units of a stream must be positive numbers.")
+    for state in saved["outputs"]:
+        check_state(state, n_features)
+    if saved["waiting"] is not None:
+        _check_waiting(saved["waiting"], n_features, n_outputs)
+
+
+def _check_waiting(packed: Mapping[str, Any], n_features: int, n_outputs: int) -> None:
+    if "X" not in packed:
+        parts = (packed[name] for name in ("data", "indices", "indptr", "shape"))
+        make_sparse(sparse.csr_array, *parts)
+    X, Y, weight = _unpacked(packed)
+    shapes = [np.shape(X), np.shape(Y)] + ([] if weight is None else [np.shape(weight)])
+    n = len(Y)
+    if shapes != [(n, n_features), (n, n_outputs), (n,)][: len(shapes)]:
+        raise ValueError(
+            f"the rows that wait in a stream have the shapes {shapes}, which do not go together."
+        )
+    for values in (X.data if sparse.issparse(X) else X, Y, 0.0 if weight is None else weight):
+        if np.asarray(values).dtype.kind != "f" or not np.isfinite(values).all():
+            raise ValueError("the rows that wait in a stream must hold finite numbers.")

@@ -192,17 +192,18 @@ def plot_convergence(model, *, ax=None):
     'iteration'
     """
     outputs = _outputs(model)
-    several = len(outputs) > 1
+    # Outputs that were fitted together share one history.
+    several = isinstance(model.history_, list)
     histories = model.history_ if several else [model.history_]
+    labels = [output.name for output in outputs] if several else ["objective"]
     best = np.atleast_1d(model.best_iter_)
     ax = _new_axes((6.0, 4.2)) if ax is None else ax
     twin = ax.twinx()
-    for colour, (k, name, _) in zip(_colours(len(outputs)), outputs, strict=True):
-        objective, change = histories[k]["objective"], histories[k]["change"]
+    for colour, label, history, kept in zip(_colours(len(labels)), labels, histories, best, strict=True):
+        objective, change = history["objective"], history["change"]
         iteration = np.arange(1, len(objective) + 1)
-        label = name if several else "objective"
         ax.plot(iteration, objective, "o-", color=colour, markersize=3, label=label)
-        (ring,) = ax.plot(best[k] + 1, objective[best[k]], "o", color=colour, markersize=10, fillstyle="none")
+        (ring,) = ax.plot(kept + 1, objective[kept], "o", color=colour, markersize=10, fillstyle="none")
         known = np.isfinite(change)
         grey = colour if several else _GREY
         (dashes,) = twin.plot(iteration[known], change[known], "--", color=grey, linewidth=1)

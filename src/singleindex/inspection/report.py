@@ -134,8 +134,9 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
 
 
 def settings_of(model: Any) -> dict[str, Any]:
-    structure = type(model.structure).__name__ if model.structure is not None else "Sparse"
-    found: dict[str, Any] = {"estimator": type(model).__name__, "structure": structure}
+    found: dict[str, Any] = {"estimator": type(model).__name__}
+    if hasattr(model, "structure"):
+        found["structure"] = "Sparse" if model.structure is None else type(model.structure).__name__
     if hasattr(model, "best_params_"):
         best = model.best_params_
         found |= {"atoms": best["n_atoms"], "ridge (alpha)": float(best["alpha"])}
@@ -143,11 +144,9 @@ def settings_of(model: Any) -> dict[str, Any]:
             found["soft thresholding"] = float(best["penalty"])
         found |= {"column scale": best["column_scale"], "iteration": best["iteration"]}
         return found | {"candidates tried": len(model.cv_results_["mean_test_score"])}
-    return found | {
-        "atoms": model.n_atoms,
-        "ridge (alpha)": float(model.alpha),
-        "iterations": int(model.n_iter_),
-    }
+    if hasattr(model, "n_atoms"):  # Slisotron has no structure to limit, and no ridge
+        found |= {"atoms": model.n_atoms, "ridge (alpha)": float(model.alpha)}
+    return found | {"iterations": int(model.n_iter_)}
 
 
 def data_facts(model: Any, X: Any, y: Any, X_test: Any, target: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ FloatArray = NDArray[np.float64]
 
 # The finest width there is: what is narrower cannot be told from a point.
 _LEAST_EXPONENT = -960
+# The largest number of a bin: beyond it whole numbers are not told apart.
+_MOST_NUMBER = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,17 @@ class Bins:
     first: float = 0.0
     sums: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
 
+    def check(self) -> None:
+        """Raise where these are no bins: for what comes from a file, since a kernel goes by their numbers."""
+        sums = np.asarray(self.sums)
+        if sums.dtype != np.float64 or sums.ndim != 2 or sums.shape[1] != 3 or not np.isfinite(sums).all():
+            raise ValueError("bins must hold three finite sums each.")
+        if not (float(self.first).is_integer() and abs(self.first) <= _MOST_NUMBER):
+            raise ValueError(f"the number of the first bin must be a whole one, got {self.first!r}.")
+        check_exponent(self.exponent)
+        if (sums[:, 0] < 0).any() or (self.exponent is None and len(sums)):
+            raise ValueError("bins must have a width, and no negative weight.")
+
     @property
     def width(self) -> float:
         """The width h of a bin."""
@@ -85,6 +99,8 @@ class Bins:
 
     def add(self, index: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Bins:
         """Return the bins with these rows added."""
+        if len(y) != len(index) or (weight is not None and len(weight) != len(index)):
+            raise ValueError("index, y and weight must have the same length.")
         if len(index) == 0:
             return self
         low, high = float(np.min(index)), float(np.max(index))
@@ -100,8 +116,11 @@ class Bins:
 
     def merge(self, other: Bins) -> Bins:
         """Return the bins of the rows of both."""
-        if other.exponent is None or self.exponent is None:
-            return self if other.exponent is None else other
+        # Bins without rows lie nowhere: they must not stretch the others to where they might begin.
+        if other.exponent is None or len(other.sums) == 0:
+            return self
+        if self.exponent is None or len(self.sums) == 0:
+            return other
         exponent = max(self.exponent, other.exponent)
         mine, theirs = self._at(exponent), other._at(exponent)
         while _span(mine, theirs) > self.n_bins:
@@ -157,7 +176,7 @@ class Bins:
             begin, end = (float(np.floor(np.ldexp(v, -bins.exponent))) for v in (low, high))
             if len(bins.sums):
                 begin, end = min(begin, bins.first), max(end, bins.first + len(bins.sums) - 1)
-            if end - begin < self.n_bins:
+            if end - begin < self.n_bins and max(-begin, end) <= _MOST_NUMBER:
                 break
             bins = bins._at(bins.exponent + 1)
         sums = np.zeros((int(end - begin) + 1, 3))
@@ -169,6 +188,12 @@ class Bins:
 def _span(a: Bins, b: Bins) -> float:
     """Return how many bins of their common width two summaries cover together."""
     return max(a.first + len(a.sums), b.first + len(b.sums)) - min(a.first, b.first)
+
+
+def check_exponent(exponent: Any) -> None:
+    """Raise where two to this power is not the width of bins."""
+    if exponent is not None and not (type(exponent) is int and -1074 <= exponent <= 1024):
+        raise ValueError(f"the width of bins must be a power of two, got the exponent {exponent!r}.")
 
 
 def _exponent_for(low: float, high: float, n_bins: int) -> int:

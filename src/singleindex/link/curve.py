@@ -40,6 +40,21 @@ class MonotoneCurve(Link):
     def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
         self.x: FloatArray = np.ascontiguousarray(x, dtype=np.float64)
         self.y: FloatArray = np.ascontiguousarray(y, dtype=np.float64)
+        # The kernels that read them rely on it.
+        if self.x.ndim != 1 or self.x.shape != self.y.shape or not len(self.x):
+            raise ValueError(
+                "x and y of a curve must be lists of numbers of equal length, one number at least; "
+                f"got shapes {np.shape(x)} and {np.shape(y)}."
+            )
+
+    def check(self) -> None:
+        """Raise where this is no monotone curve: for what comes from a file."""
+        if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
+            raise ValueError("a curve must go through finite numbers.")
+        # Shifting and scaling may round neighbours to the same number, and the fit rounds its values.
+        slack = 1e-9 * np.ptp(self.y) + 8 * np.finfo(np.float64).eps * np.max(np.abs(self.y))
+        if (np.diff(self.x) < 0).any() or (np.diff(self.y) < -slack).any():
+            raise ValueError("a curve must not fall, and its points must be in order.")
 
     def __call__(self, index: ArrayLike) -> FloatArray:
         index = np.asarray(index)

@@ -77,6 +77,11 @@ class ShiftedLink(Link):
         function = self.name if callable(self.name) else FIXED_LINKS[self.name][0]
         return np.asarray(function(np.asarray(index, dtype=np.float64) + self.offset))
 
+    def check(self) -> None:
+        """Raise where this is no link: for what comes from a file."""
+        if self.name not in FIXED_LINKS or not np.isfinite(self.offset):
+            raise ValueError(f"a known link has a name and an offset, got {self.name!r} and {self.offset!r}.")
+
     def shift(self, by: float) -> ShiftedLink:
         """Return the link of an index that has been moved by `by`."""
         return ShiftedLink(self.name, self.offset - by)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ..files.arrays import read_array, read_npz
+from ..files.limits import LimitError, check_archive
+from ..files.replace import replace_file
 from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
-from ..link.bins import Points
+from ..link.bins import Points, check_exponent
 from .drive import Run
 from .one_pass import State
 from .result import FloatArray, Iterate
 
-_VERSION = 1
+_VERSION = 2
 _NUMBERS = ("n_iter", "objective", "mse", "n_atoms", "step_size", "change")
 
 
@@ -37,38 +39,69 @@ class Checkpoint:
         An existing file is taken up from; it is replaced whole, so that at no moment it is half written.
     fingerprint : str
         What the fit is; a checkpoint of another one is refused.
+    shape : tuple of two int
+        Of the data, as the solver sees them.
     every : int
         Iterations between two savings.
     """
 
     path: str | Path
     fingerprint: str
+    shape: tuple[int, int]
     every: int = 10
 
     def save(self, run: Run) -> None:
         """Keep the run, if it is time to."""
-        if len(run.history) % self.every == 0:
-            replace_file(Path(self.path), _pack(run, self.fingerprint))
+        if len(run.history) % self.every:
+            return
+        if Path(self.path).exists() and not self.is_kept():
+            raise CheckpointError(
+                f"Cannot keep the fit in {self.path}: it has become another file than its checkpoint. "
+                "Give the checkpoint a name of its own."
+            )
+        replace_file(self.path, _pack(run, self.fingerprint))
 
     def load(self) -> Run | None:
         """Return the run that was kept, None where there is none."""
         path = Path(self.path)
         if not path.exists():
             return None
+        if not path.is_file():
+            raise CheckpointError(f"Cannot go on from {path}: it is not a regular file. Give another name.")
         try:
-            return _unpack(path.read_bytes(), self.fingerprint)
+            run = _unpack(path.read_bytes(), self.fingerprint)
+            _check_run(run, self.shape)
+            return run
         except CheckpointError as error:
             raise CheckpointError(
                 f"Cannot go on from {path}: {error} Delete the file to begin anew."
             ) from None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except LimitError as error:
+            raise CheckpointError(f"Cannot go on from {path}: {error}.") from None
+        except Exception as error:  # whatever a parser makes of another file
             raise CheckpointError(
                 f"Cannot go on from {path}: it is no checkpoint, or damaged. Delete the file to begin anew."
             ) from error
 
     def remove(self) -> None:
-        """Delete the file: the fit has ended."""
-        Path(self.path).unlink(missing_ok=True)
+        """Delete the file, if it is the checkpoint of this fit: it has ended."""
+        if self.is_kept():
+            Path(self.path).resolve().unlink()
+
+    def is_kept(self) -> bool:
+        """Tell whether the file is there and is a checkpoint of this fit."""
+        path = Path(self.path)
+        try:
+            if not path.is_file():
+                return False
+            with zipfile.ZipFile(path) as archive:
+                check_archive(archive, path.stat().st_size)
+                head = archive.getinfo("head.npy")
+                with archive.open(head) as file:
+                    found = json.loads(str(read_array(file, head.file_size)))
+            return bool(found["fingerprint"] == self.fingerprint)
+        except Exception:  # whatever a parser makes of another file
+            return False
 
 
 def fingerprint(*parts: Any) -> str:
@@ -84,16 +117,6 @@ def fingerprint(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the file and rename: it is either the old one or the new one, even after a crash."""
-    temporary = path.with_name(path.name + ".part")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
 # ---------------------------------------------------------------- the file
 
 
@@ -106,7 +129,7 @@ def _pack(run: Run, mark: str) -> bytes:
     }  # fmt: skip
     if state.index_old is not None:
         arrays["index_old"] = state.index_old
-    best = run.best
+    best: Iterate = run.best
     head["best"] = {name: float(getattr(best, name)).hex() for name in _NUMBERS}
     head["best_link"] = _pack_link(best.link, "best_link", arrays)
     arrays["best_coef"], arrays["best_index"] = best.coef, best.index
@@ -121,8 +144,7 @@ def _pack(run: Run, mark: str) -> bytes:
 
 
 def _unpack(content: bytes, mark: str) -> Run:
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = dict(file)
+    arrays = read_npz(content)
     head = json.loads(str(arrays["head"]))
     if head["version"] != _VERSION:
         raise CheckpointError("another version of singleindex wrote it.")
@@ -142,6 +164,26 @@ def _unpack(content: bytes, mark: str) -> Run:
         head["exponent"], arrays.get("index_old"),
     )  # fmt: skip
     return Run(state, best, arrays["history"].tolist())
+
+
+def _check_run(run: Run, shape: tuple[int, int]) -> None:
+    """Raise where a run is not one of a fit to data of this shape: kernels rely on its lengths."""
+    state, best = run.state, run.best
+    points, d = best.points, (shape[1],)
+    vectors = [(state.w, d), (state.w_old, d), (best.coef, d), (best.index, (best.index.size,))]
+    vectors += [(points.index, (points.index.size,)), (points.y, points.index.shape)]
+    vectors += [] if state.index_old is None else [(state.index_old, (shape[0],))]
+    vectors += [] if points.weight is None else [(points.weight, points.index.shape)]
+    for vector, expected in vectors:
+        if vector.dtype != np.float64 or vector.shape != expected or not np.isfinite(vector).all():
+            raise ValueError(f"an array of {vector.dtype} and shape {vector.shape} where {expected} is due.")
+    if np.ndim(run.history) != 2 or np.shape(run.history)[1] != len(Iterate.RECORDED):
+        raise ValueError("the history has not one line for each iteration.")
+    if not np.isfinite([state.step, points.within, best.objective, best.mse]).all():
+        raise ValueError("a number is not finite.")
+    check_exponent(state.exponent)
+    state.link.check()
+    best.link.check()
 
 
 def _pack_link(link: Any, name: str, arrays: dict[str, FloatArray]) -> dict[str, Any]:

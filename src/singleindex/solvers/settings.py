@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -29,11 +29,13 @@ class OnePass:
         None for an exact link, for which the index and y of every row are.
     checkpoint : str, path or None, default=None
         A file to keep the state of the fit in. Where it exists the fit goes on from it, to the same model as
-        without a break; at the end it is deleted. With several outputs each has its own, with a number.
+        without a break; at the end it is deleted. With several outputs each has its own, with a number. It
+        is not kept when the estimator is saved.
     checkpoint_every : int, default=10
         Iterations between two checkpoints.
     n_threads : int or None, default=None
-        Threads for data in memory; None for all there are. The result does not depend on it.
+        Threads for data in memory; None for all there are. The result does not depend on it. A forked process
+        uses one, whatever is asked for: OpenMP's threads do not survive a fork.
 
     Examples
     --------
@@ -44,7 +46,8 @@ class OnePass:
     """
 
     n_bins: int | None = 4096
-    checkpoint: Any = None
+    # Of this session and this machine: a model file that named a path could have it written to.
+    checkpoint: Any = field(default=None, metadata={"saved": False})
     checkpoint_every: int = 10
     n_threads: int | None = None
 

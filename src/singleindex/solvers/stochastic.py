@@ -241,14 +241,42 @@ class StochasticCsi:
         self._put_link(name, self.fitter.fit(points.index, points.y, points.weight)[0])
 
     def _link(self, name: str) -> Any:
-        kind, *parts = self.state[f"{name}_link"]
-        return MonotoneCurve(*parts) if kind == "curve" else ShiftedLink(*parts)
+        return link_of(self.state[f"{name}_link"])
 
     def _put_link(self, name: str, link: Any) -> None:
         is_curve = isinstance(link, MonotoneCurve)
         self.state[f"{name}_link"] = (
             ["curve", link.x, link.y] if is_curve else ["known", link.name, link.offset]
         )
+
+
+def check_state(state: Mapping[str, Any], n_features: int) -> None:
+    """Raise where a state cannot be gone on from: for what comes from a file."""
+    if not state:
+        return
+    for name in ("mean", "variance", "covariance", "w", "average", "model"):
+        vector = np.asarray(state[name])
+        if vector.dtype != np.float64 or vector.shape != (n_features,) or not np.isfinite(vector).all():
+            raise ValueError(f"{name} of a stream must be {n_features} finite numbers.")
+    for name in ("total", "y_mean", "squares", "curvature", "shrink", "step_size"):
+        if not np.isfinite(float(state[name])):
+            raise ValueError(f"{name} of a stream must be a finite number, got {state[name]!r}.")
+    for name in ("t", "periods"):
+        if type(state[name]) is not int or state[name] < 0:
+            raise ValueError(f"{name} of a stream must be a count, got {state[name]!r}.")
+    history = np.asarray(state["history"])
+    if history.dtype != np.float64 or history.ndim != 2 or history.shape[1] != len(Iterate.RECORDED):
+        raise ValueError("the history of a stream must have a column for each quantity.")
+    for name in ("step", "model"):
+        (exponent, first), sums = state[f"{name}_bins"]
+        Bins(len(sums), exponent, first, sums).check()
+        link_of(state[f"{name}_link"]).check()
+
+
+def link_of(record: list[Any]) -> Any:
+    """Return the link that was kept as its kind and its parts."""
+    kind, *parts = record
+    return MonotoneCurve(*parts) if kind == "curve" else ShiftedLink(*parts)
 
 
 def _copied(state: Mapping[str, Any]) -> dict[str, Any]:

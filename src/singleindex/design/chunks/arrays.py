@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..blocks import Block
+from ..checks import as_sound
 from .sizes import rows_per_chunk
 
 
@@ -18,9 +19,10 @@ class ArrayReader:
     feature_names: Sequence[str] | None = None
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, chunk_rows: int | None) -> None:
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        X = as_sound(X)
         self.X = X.tocsr() if sparse.issparse(X) else X
-        if self.X.dtype not in (np.float32, np.float64):
-            self.X = self.X.astype(np.float64)
         self.y = y
         self.weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.n_rows, self.n_features = X.shape
@@ -29,11 +31,11 @@ class ArrayReader:
             raise ValueError(f"X has {self.n_rows} rows; y and sample_weight must have as many.")
         self.rows = rows_per_chunk(self.n_features, self.dtype.itemsize, chunk_rows)
 
-    def chunks(self) -> Iterator[Block]:
+    def chunks(self) -> Generator[Block]:
         for block, rows in self._slices():
             yield Block(self.X[rows], block.y, block.weight, block.name)
 
-    def targets(self) -> Iterator[Block]:
+    def targets(self) -> Generator[Block]:
         for block, _ in self._slices():
             yield block
 

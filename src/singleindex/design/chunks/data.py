@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import glob
 import os
-import queue
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..blocks import Block, SurveyTargetsTask, merge_all
+from ..blocks import Block, ChunkError, SurveyTargetsTask, merge_all
 from ..survey import TargetSurvey
 from .arrays import ArrayReader
+from .marks import FileMarks
 from .npy import NpyReader
+from .read_ahead import read_ahead
 from .svmlight import SvmlightReader
 from .tables import CsvReader, ParquetReader
 
@@ -29,9 +28,9 @@ class Reader(Protocol):
     dtype: Any
     n_rows: int | None
 
-    def chunks(self) -> Iterator[Block]: ...
+    def chunks(self) -> Generator[Block]: ...
 
-    def targets(self) -> Iterator[Block]:
+    def targets(self) -> Generator[Block]:
         """Yield chunks without X, where y can be read alone."""
         ...
 
@@ -45,18 +44,19 @@ class ChunkedData:
 
     Made by :func:`read_chunks` and :func:`chunk_arrays`; passed to `fit`, `predict` and the like of
     :class:`~singleindex.SingleIndexRegressor` and :class:`~singleindex.SingleIndexClassifier`. The next chunk
-    is read, in a thread, while the present one is worked on: three are in memory at a time.
+    is read, in a thread, while the present one is worked on: three are in memory at most. Files must stay as
+    they are from :func:`read_chunks` on; one that changes is an error.
 
     Attributes
     ----------
     n_features : int
     feature_names : list of str or None
     n_rows : int or None
-        None where only reading would tell.
+        None where only reading would tell, and nothing has been read to the end yet.
     """
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
+    def __init__(self, reader: Reader, files: FileMarks | None = None) -> None:
+        self.reader, self.files = reader, files or FileMarks([])
         self.n_features, self.feature_names = reader.n_features, reader.feature_names
         self.dtype, self.n_rows = reader.dtype, reader.n_rows
         self.on_rows: Callable[[int], None] | None = None
@@ -66,26 +66,47 @@ class ChunkedData:
         return self.n_rows, self.n_features
 
     def __iter__(self) -> Iterator[Block]:
-        with _read_ahead(self.reader.chunks) as blocks:
-            for block in blocks:
-                yield block
-                if self.on_rows is not None:
-                    self.on_rows(len(block))
+        for block in self._read(self.reader.chunks):
+            yield block
+            if self.on_rows is not None:
+                self.on_rows(len(block))
         if self.on_rows is not None:
             self.on_rows(0)  # the end
 
+    def _read(self, chunks: Callable[[], Generator[Block]]) -> Iterator[Block]:
+        """Yield chunks of files that are what they were, and as many rows as the last time."""
+        self.files.check()
+        n_rows = 0
+        try:
+            for block in read_ahead(chunks):
+                self.files.check(block.files)
+                n_rows += len(block)
+                yield block
+        except Exception:
+            self.files.check()  # the better reason, where it is one
+            raise
+        self.files.check()
+        if self.n_rows not in (None, n_rows):
+            raise ChunkError(
+                f"{n_rows} rows were read where there were {self.n_rows} before; data must not change while "
+                "they are read."
+            )
+        self.n_rows = n_rows
+
     def map(self, task: Callable[..., Any], arguments: Sequence[Any] | None = None) -> Iterator[Any]:
         """Yield the task's result for each chunk."""
-        for number, block in enumerate(self):
-            yield task(block) if arguments is None else task(block, arguments[number])
+        if arguments is None:
+            yield from map(task, self)
+        else:
+            for block, argument in zip(self, arguments, strict=True):
+                yield task(block, argument)
 
     def reduce(self, task: Callable[[Block], Any]) -> Any:
         """Return the merged results of the task for all chunks."""
         return merge_all(self.map(task))
 
     def survey_targets(self) -> TargetSurvey:
-        with _read_ahead(self.reader.targets) as blocks:
-            survey: TargetSurvey = merge_all(map(SurveyTargetsTask(), blocks))
+        survey: TargetSurvey = merge_all(map(SurveyTargetsTask(), self._read(self.reader.targets)))
         return survey
 
     def fingerprint(self) -> tuple[Any, ...]:
@@ -94,45 +115,6 @@ class ChunkedData:
     def __repr__(self) -> str:
         rows = "?" if self.n_rows is None else f"{self.n_rows:,}"
         return f"ChunkedData({rows} rows, {self.n_features:,} features, {type(self.reader).__name__})"
-
-
-@contextmanager
-def _read_ahead(chunks: Callable[[], Iterator[Block]]) -> Iterator[Iterator[Block]]:
-    """Read in a thread, one chunk ahead of what is asked for; errors come out where the chunk would."""
-    ready: queue.Queue[Any] = queue.Queue(maxsize=1)
-    stopped = threading.Event()
-
-    def put(item: Any) -> bool:
-        while not stopped.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def read() -> None:
-        try:
-            for block in chunks():
-                if not put(block):
-                    return
-            put(None)
-        except BaseException as error:
-            put(error)
-
-    def taken() -> Iterator[Block]:
-        while (item := ready.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-
-    thread = threading.Thread(target=read, name="singleindex-reader", daemon=True)
-    thread.start()
-    try:
-        yield taken()
-    finally:
-        stopped.set()
-        thread.join()
 
 
 _BY_SUFFIX: dict[str, Any] = {
@@ -171,7 +153,7 @@ def read_chunks(
     n_features : int, default=None
         For svmlight: the number of columns, to save a reading of the files that would count them.
     chunk_rows : int, default=None
-        Rows of a chunk; by default as many as 8 MiB hold.
+        Rows of a chunk; by default as many as 8 MiB hold, up to 64 MiB for Parquet and CSV with many columns.
     file_format : "parquet", "csv", "npy" or "svmlight", default=None
         None to go by the suffix.
 
@@ -213,7 +195,9 @@ def read_chunks(
         raise ValueError(
             "n_features is for svmlight files; others say themselves how many columns they have."
         )
-    return ChunkedData(kind(paths, **options))
+    beside = [os.fspath(p) for p in (target, sample_weight) if isinstance(p, (str, os.PathLike))]
+    files = FileMarks([*paths, *(beside if kind is NpyReader else [])])  # before the first look at them
+    return ChunkedData(kind(paths, **options), files)
 
 
 def chunk_arrays(X: Any, y: Any, sample_weight: Any = None, chunk_rows: int | None = None) -> ChunkedData:

@@ -6,7 +6,7 @@ Not by memory maps: their pages would count as memory of the process, as many as
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,19 +65,20 @@ class NpyReader:
             raise ValueError("target is missing: for .npy files it is the file of y, or an array.")
         self.y = self._per_row(target, "target")
         self.weight = None if sample_weight is None else self._per_row(sample_weight, "sample_weight")
+        self.beside = tuple(one.path for one in (self.y, self.weight) if isinstance(one, NpyFile))
         self.rows = rows_per_chunk(self.n_features, self.dtype.itemsize, chunk_rows)
 
-    def chunks(self) -> Iterator[Block]:
+    def chunks(self) -> Generator[Block]:
         for file, begin, start, stop in self._pieces():
             name = f"{file.path}, rows {start} to {stop - 1}"
             y, weight = self._targets(begin + start, begin + stop)
-            yield Block(file.read(start, stop).astype(self.dtype, copy=False), y, weight, name)
+            X = file.read(start, stop).astype(self.dtype, copy=False)
+            yield Block(X, y, weight, name, (file.path, *self.beside))
 
-    def targets(self) -> Iterator[Block]:
+    def targets(self) -> Generator[Block]:
         for file, begin, start, stop in self._pieces():
-            yield Block(
-                None, *self._targets(begin + start, begin + stop), f"{file.path}, rows {start} to {stop - 1}"
-            )
+            name = f"{file.path}, rows {start} to {stop - 1}"
+            yield Block(None, *self._targets(begin + start, begin + stop), name, self.beside)
 
     def fingerprint(self) -> tuple[Any, ...]:
         return ("npy", self.rows, *file_marks(self.paths))

@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 _CHUNK_BYTES = 8 << 20
+# Each column of a table takes time in every chunk, however short: of wide tables chunks have so many rows,
+_ROWS_OF_WIDE = 128
+# unless they would be larger than this.
+_WIDE_CHUNK_BYTES = 64 << 20
 
 
 def rows_per_chunk(n_features: int, itemsize: int, chunk_rows: int | None) -> int:
@@ -15,6 +19,10 @@ def rows_per_chunk(n_features: int, itemsize: int, chunk_rows: int | None) -> in
 
 def bytes_per_chunk() -> int:
     return _CHUNK_BYTES
+
+
+def bytes_per_table_chunk(row_bytes: int) -> int:
+    return max(_CHUNK_BYTES, min(_ROWS_OF_WIDE * row_bytes, _WIDE_CHUNK_BYTES))
 
 
 def file_marks(paths: Iterable[str]) -> tuple[Any, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -41,15 +42,15 @@ class SvmlightReader:
         self.zero_based = lowest == 0
         self.n_features = n_features or (highest + 1 if self.zero_based else highest)
 
-    def chunks(self) -> Iterator[Block]:
+    def chunks(self) -> Generator[Block]:
         for path, start, name in self._pieces():
             X, y = self._load(path, start, name, n_features=self.n_features, zero_based=self.zero_based)
             if len(y):
-                yield Block(X, y, None, name)
+                yield Block(X, y, None, name, (path,))
 
-    def targets(self) -> Iterator[Block]:
+    def targets(self) -> Generator[Block]:
         for block in self.chunks():
-            yield Block(None, block.y, None, block.name)
+            yield replace(block, X=None)
 
     def fingerprint(self) -> tuple[Any, ...]:
         return ("svmlight", self.length, self.n_features, *file_marks(self.paths))
@@ -57,7 +58,8 @@ class SvmlightReader:
     def _bytes(self, chunk_rows: int | None) -> int:
         if chunk_rows is None:
             return bytes_per_chunk()
-        with open(self.paths[0], "rb") as file:
+        fullest = max(self.paths, key=os.path.getsize)  # the first may be empty
+        with open(fullest, "rb") as file:
             sample = file.read(1 << 20)
         return max(1, chunk_rows * len(sample) // max(sample.count(b"\n"), 1))
 

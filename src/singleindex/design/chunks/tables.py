@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..blocks import Block, ChunkError
-from .sizes import bytes_per_chunk, file_marks, rows_per_chunk
+from .sizes import bytes_per_table_chunk, file_marks
+
+# Bytes of a file that tell how long its lines are, and the most that a line may have.
+_SAMPLE, _LONGEST_LINE = 1 << 20, 1 << 28
 
 
 def load_pyarrow() -> Any:
@@ -42,7 +46,8 @@ class TableReader:
             raise ValueError("target is missing: the name of the column of y.")
         self.target_names = [target] if isinstance(target, str) else list(target)
         self.is_matrix = not isinstance(target, str)
-        schemas = {path: self._schema(path) for path in paths}
+        fields = {path: self._fields(path) for path in paths}
+        schemas = {path: dict(fields[path]) for path in paths}
         first = schemas[paths[0]]
         beside = {*self.target_names, *([] if sample_weight is None else [sample_weight])}
         self.feature_names: list[str] = (
@@ -55,28 +60,30 @@ class TableReader:
             )
         for path, schema in schemas.items():
             self._check_schema(path, schema, first, everything=features is None)
+            self._check_names(path, [name for name, _ in fields[path]])
         self.dtype = self._common_dtype(schemas.values())
-        self.rows = rows_per_chunk(self.n_features, self.dtype.itemsize, chunk_rows)
+        row_bytes = self.n_features * self.dtype.itemsize
+        self.rows = chunk_rows or max(1, bytes_per_table_chunk(row_bytes) // row_bytes)
 
     # ------------------------------------------------------------ reading
 
-    def chunks(self) -> Iterator[Block]:
-        for batch, name in self._batches(self._columns()):
+    def chunks(self) -> Generator[Block]:
+        for batch, path, name in self._batches(self._columns()):
             y, weight = self._targets(batch, name)
             # Columns are copied one by one, into what will be a row of memory each.
             X = np.empty((self.n_features, batch.num_rows), dtype=self.dtype)
             for j, column in enumerate(self.feature_names):
                 X[j] = self._numbers(batch, column, name)
-            yield Block(X.T, y, weight, name)
+            yield Block(X.T, y, weight, name, (path,))
 
-    def targets(self) -> Iterator[Block]:
-        for batch, name in self._batches(self._columns()[self.n_features :]):
-            yield Block(None, *self._targets(batch, name), name)
+    def targets(self) -> Generator[Block]:
+        for batch, path, name in self._batches(self._columns()[self.n_features :]):
+            yield Block(None, *self._targets(batch, name), name, (path,))
 
     def fingerprint(self) -> tuple[Any, ...]:
         return (type(self).__name__, self.rows, tuple(self.feature_names), *file_marks(self.paths))
 
-    def _batches(self, columns: list[str]) -> Iterator[tuple[Any, str]]:
+    def _batches(self, columns: list[str]) -> Iterator[tuple[Any, str, str]]:
         for path in self.paths:
             start = 0
             batches = self._open(path, columns)
@@ -86,7 +93,7 @@ class TableReader:
                 if batch is None:
                     break
                 if batch.num_rows:
-                    yield batch, f"{path}, rows {start} to {start + batch.num_rows - 1}"
+                    yield batch, path, f"{path}, rows {start} to {start + batch.num_rows - 1}"
                 start += batch.num_rows
 
     def _next(self, batches: Iterator[Any], name: str) -> Any:
@@ -97,7 +104,8 @@ class TableReader:
 
     DAMAGE = "the file is damaged or cut off. Write it anew."
 
-    def _schema(self, path: str) -> dict[str, Any]:
+    def _fields(self, path: str) -> list[tuple[str, Any]]:
+        """Return names and types of the columns, in their order."""
         raise NotImplementedError
 
     def _open(self, path: str, columns: list[str]) -> Iterator[Any]:
@@ -145,11 +153,24 @@ class TableReader:
         types = self.arrow.types
         for column in self.feature_names:
             kind = schema[column]
-            if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
+            # Of a table without rows nobody knows what its columns hold.
+            numeric = (types.is_floating, types.is_integer, types.is_boolean, types.is_null)
+            if not any(is_kind(kind) for is_kind in numeric):
                 raise ChunkError(
                     f"{path}: column {column!r} holds {kind}, not numbers; encode it first, or name the "
                     "columns to "
                     "use with features=."
+                )
+
+    def _check_names(self, path: str, names: list[str]) -> None:
+        """Raise where a name that is used does not tell which column is meant."""
+        for given, where in ((names, path), (self.feature_names, "features=")):
+            counts = Counter(given)
+            double = next((name for name in self._columns() if counts[name] > 1), None)
+            if double is not None:
+                raise ChunkError(
+                    f"{where}: the column {double!r} is there {counts[double]} times; give each column a "
+                    "name of its own, or name the ones to use, once each, with features=."
                 )
 
     def _common_dtype(self, schemas: Any) -> Any:
@@ -174,8 +195,8 @@ class ParquetReader(TableReader):
         except (self.arrow.ArrowException, OSError) as error:
             raise ChunkError(f"{path}: cannot be read ({_one_line(error)}); {self.DAMAGE}") from error
 
-    def _schema(self, path: str) -> dict[str, Any]:
-        return {one.name: one.type for one in self._file(path).schema_arrow}
+    def _fields(self, path: str) -> list[tuple[str, Any]]:
+        return [(one.name, one.type) for one in self._file(path).schema_arrow]
 
     def _open(self, path: str, columns: list[str]) -> Iterator[Any]:
         batches: Iterator[Any] = self._file(path).iter_batches(batch_size=self.rows, columns=columns)
@@ -187,16 +208,16 @@ class CsvReader(TableReader):
 
     DAMAGE = "correct these lines."
 
-    def _schema(self, path: str) -> dict[str, Any]:
+    def _fields(self, path: str) -> list[tuple[str, Any]]:
         try:
             with self._reader(path, None, None) as reader:
-                return {one.name: one.type for one in reader.schema}
+                return [(one.name, one.type) for one in reader.schema]
         except (self.arrow.ArrowException, OSError) as error:
             raise ChunkError(f"{path}: cannot be read ({_one_line(error)}); {self.DAMAGE}") from error
 
     def _open(self, path: str, columns: list[str]) -> Iterator[Any]:
         # Whole numbers in the first lines must not make a column of whole numbers.
-        kinds = {name: self.arrow.float64() for name in columns if name in self.feature_names}
+        kinds = dict.fromkeys(self.feature_names, self.arrow.float64())
         if self.weight_name is not None:
             kinds[self.weight_name] = self.arrow.float64()
         with self._reader(path, columns, kinds) as reader:
@@ -215,13 +236,15 @@ class CsvReader(TableReader):
         )
 
     def _block_size(self, path: str) -> int:
-        if self.chunk_rows is None:
-            return bytes_per_chunk()
+        """Return how many bytes to read at a time; a line must fit, the names of all columns above all."""
         with open(path, "rb") as file:
-            sample = file.read(1 << 20)
-        longest = max(map(len, sample.split(b"\n")), default=0)
-        per_row = len(sample) // max(sample.count(b"\n"), 1)
-        return max(1024, 2 * longest, self.chunk_rows * per_row)
+            names = file.readline(_LONGEST_LINE)
+            sample = file.read(_SAMPLE) + file.readline(_LONGEST_LINE)
+        lines = sample.splitlines()
+        longest = max(map(len, lines), default=0)
+        per_row = len(sample) // max(len(lines), 1)
+        wanted = bytes_per_table_chunk(per_row) if self.chunk_rows is None else self.chunk_rows * per_row
+        return max(1024, 2 * max(longest, len(names)), wanted)
 
 
 def _one_line(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib import resources
@@ -47,9 +48,8 @@ def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: 
         "BODY": "\n".join(sections),
         "FOOT": f"singleindex {escape(about['version'])}, {today.day} {today:%B %Y}",
     }
-    for name, text in parts.items():
-        page = page.replace("{{" + name + "}}", text)
-    return page
+    # In one pass: what is put in is not searched for places itself.
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)
 
 
 def section(name: str, title: str, body: str) -> str:
