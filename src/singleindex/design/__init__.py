@@ -3,7 +3,7 @@
 from .base import Design
 from .blocks import BlockDesign, ChunkError
 from .chunks import ChunkedData, chunk_arrays, read_chunks
-from .convert import as_design, as_row_design
+from .convert import as_design, as_row_design, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
@@ -29,5 +29,7 @@ __all__ = [
     "as_row_design",
     "chunk_arrays",
     "column_scale",
+    "multiply",
     "read_chunks",
+    "take_rows",
 ]

@@ -2,42 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from .arrays import FloatArray
+from .sweep import Sweep, Visit, residuals_of, sweep_rows
 
 
-@runtime_checkable
-class Design(Protocol):
-    """The data matrix, known only by its products.
+class Design:
+    """The data matrix X, known only by its products.
 
-    `w` has shape (d,) or (d, n_outputs), `r` has shape (n,) or (n, n_outputs).
-
-    A design may also have `sweep(visit, y, weight)`, one visit of all rows that gives all an iteration needs,
-    a :class:`~singleindex.design.Sweep`; :func:`singleindex.design.sweep.sweep_rows` makes it of the
-    products.
+    `w` has shape (d,) or (d, n_outputs), `r` has shape (n,) or (n, n_outputs). A design of one's own inherits
+    from this class and has `shape`, `matvec`, `rmatvec` and `column_moments`; it can be passed as X. With
+    `take` its rows can be held out. The rest is made of the products, and worth writing where that is slow.
     """
 
+    dtype: Any = np.dtype(np.float64)
+
     @property
-    def shape(self) -> tuple[int, int]: ...
+    def shape(self) -> tuple[int, int]:
+        raise NotImplementedError(f"{type(self).__name__} needs a property shape.")
 
     def matvec(self, w: FloatArray) -> FloatArray:
         """Return X w. Costs no more than the columns where `w` is not zero."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} needs a method matvec(w).")
 
     def rmatvec(self, r: FloatArray) -> FloatArray:
         """Return Xᵀ r, a new array: whoever asked for it may change it."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} needs a method rmatvec(r).")
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the weighted mean and variance of every column; `weight` sums to one."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} needs a method column_moments(weight).")
+
+    # ------------------------------------------------------------ rows
+
+    def take(self, rows: NDArray[np.intp]) -> Design:
+        """Return the design of some rows, by number, in this order."""
+        raise ValueError(
+            f"{type(self).__name__} has no method take(rows), without which no rows are held out."
+        )
+
+    def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
+        """Return all that an iteration needs, from one visit of all rows."""
+        return sweep_rows(self, visit, y, weight)
+
+    def visit_rows(
+        self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the index, the sum of weight × residual × row, and the sums of a sweep."""
+        index = self.matvec(visit.w)
+        residual, sums = residuals_of(visit, index, index_old, y, weight)
+        return index, self.rmatvec(residual), sums
+
+    # ------------------------------------------------------------ columns
+
+    def columns(self, which: NDArray[np.intp]) -> FloatArray:
+        """Return some columns as they are, an array of shape (n, len(which)) with columns side by side."""
+        n, d = self.shape
+        block = np.empty((n, len(which)), order="F")
+        for k, j in enumerate(which):
+            block[:, k] = self.matvec(unit_vector(d, int(j)))
+        return block
+
+    def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        """Return the weighted covariances of some columns; `weight` sums to one."""
+        return covariances(self.columns(which), weight)
 
 
-def by_outputs(product, values: FloatArray, length: int) -> FloatArray:  # type: ignore[no-untyped-def]
+def covariances(columns: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the weighted covariances of the columns of an array, taken about their means."""
+    centred = columns - weight @ columns
+    covariance: FloatArray = (centred.T * weight) @ centred
+    return covariance
+
+
+def unit_vector(d: int, j: int) -> FloatArray:
+    one = np.zeros(d)
+    one[j] = 1.0
+    return one
+
+
+def by_outputs(product: Callable[[FloatArray], FloatArray], values: FloatArray, length: int) -> FloatArray:
     """Apply a product of vectors to each column of `values`."""
     out = np.empty((length, values.shape[1]), order="F")
     for k in range(values.shape[1]):

@@ -192,7 +192,7 @@ class MomentsTask:
 # ---------------------------------------------------------------- the design
 
 
-class BlockDesign:
+class BlockDesign(Design):
     """Rows in blocks as a design. Every product, and every sweep, reads each block once."""
 
     def __init__(self, source: BlockSource, lengths: Sequence[int]) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._sweep import csr_count, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
-from .base import FloatArray, by_outputs
+from .base import Design, FloatArray, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
-from .sweep import Sweep, Visit, cut_rows, run_kernel, sweep_rows
+from .sweep import Visit, cut_rows, run_kernel
 
 
-class CsrDesign:
+class CsrDesign(Design):
     """A scipy sparse matrix or array. CSR is used in place, any other format is converted once.
 
     With `keeps_support` the entries of the columns that w has are copied, and copied anew only when w gets
@@ -92,5 +92,5 @@ class CsrDesign:
             paired=own is self._parts,
         )  # fmt: skip
 
-    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
-        return sweep_rows(self, visit, y, weight)
+    def take(self, rows: NDArray[np.intp]) -> CsrDesign:
+        return CsrDesign(self.X[rows], self.keeps_support)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ._products import dense_matvec_by_columns, dense_matvec_by_rows
 from ._sweep import dense_sweep
-from .base import FloatArray
+from .base import Design, FloatArray
 from .checks import as_vector, check_length, check_numbers
-from .sweep import Sweep, Visit, cut_rows, residuals_of, run_kernel, sweep_rows
+from .sweep import Visit, cut_rows, run_kernel
 
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
 _SPARSE_BELOW = {"C": 1 / 8, "F": 1 / 2}
@@ -19,7 +19,7 @@ _BLOCK = 1 << 17
 _FAR = 100.0
 
 
-class DenseDesign:
+class DenseDesign(Design):
     """A two-dimensional array of float32 or float64. Never copied."""
 
     def __init__(self, X: NDArray[np.floating]) -> None:
@@ -82,11 +82,12 @@ class DenseDesign:
         if self.X.strides[1] != self.X.itemsize or self.X.strides[0] % self.X.itemsize:
             # The entries of a row lie apart: two products by columns read less than one visit by rows. Or the
             # rows are parts of records, and do not begin at multiples of an entry.
-            index = self.matvec(visit.w)
-            residual, sums = residuals_of(visit, index, index_old, y, weight)
-            return index, self.rmatvec(residual), sums
+            return super().visit_rows(visit, index_old, y, weight)
         cuts = cut_rows(*self.shape, self.X.size)
         return run_kernel(dense_sweep, (self.X,), self.shape, cuts, visit, index_old, y, weight, self.X.size)
 
-    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
-        return sweep_rows(self, visit, y, weight)
+    def take(self, rows: NDArray[np.intp]) -> DenseDesign:
+        return DenseDesign(self.X[rows])
+
+    def columns(self, which: NDArray[np.intp]) -> FloatArray:
+        return np.asfortranarray(self.X[:, which], dtype=np.float64)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._products import csc_matvec, csc_moments, csc_rmatvec
 from ._sweep import csr_rmatvec
-from .base import FloatArray, by_outputs
+from .base import Design, FloatArray, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
-from .sweep import Sweep, Visit, sweep_rows
 
 
-class SparseDesign:
+class SparseDesign(Design):
     """A scipy sparse matrix or array. CSC is used in place, any other format is converted once.
 
     Where the rows are at hand as well, as in CSR, the gradient is taken from them: columns are short, and a
@@ -57,5 +57,16 @@ class SparseDesign:
         csc_moments(*self._parts, weight, np.count_nonzero(weight), mean, variance)
         return mean, variance
 
-    def sweep(self, visit: Visit, y: FloatArray, weight: FloatArray | None = None) -> Sweep:
-        return sweep_rows(self, visit, y, weight)
+    def take(self, rows: NDArray[np.intp]) -> SparseDesign:
+        return SparseDesign(self.X[rows])
+
+    def columns(self, which: NDArray[np.intp]) -> FloatArray:
+        return np.asfortranarray(self.X[:, which].toarray(), dtype=np.float64)
+
+    def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        # Without a dense copy: products of what is stored, about zero, less those of the means.
+        weight = as_vector(weight, self.shape[0], "weight")
+        some = self.X[:, which].astype(np.float64)
+        mean = np.asarray(some.T @ weight)
+        squares: FloatArray = (some.T @ some.multiply(weight[:, None]).tocsc()).toarray()
+        return squares - np.outer(mean, mean)

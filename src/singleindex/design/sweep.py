@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..link.bins import Bins, Points
 from ..link.curve import MonotoneCurve
 from ._sweep import count_threads, link_residuals
-from .base import FloatArray
+from .arrays import FloatArray
 from .checks import as_vector
 
 # Blocks of rows that a sweep adds up by themselves: as many threads can share its work.
@@ -136,12 +136,7 @@ def sweep_rows(design: Any, visit: Visit, y: FloatArray, weight: FloatArray | No
     if index_old is None and visit.w_old is not visit.w:
         index_old = design.matvec(visit.w_old)
     if isinstance(visit.link, MonotoneCurve):
-        if hasattr(design, "visit_rows"):
-            index, gradient, sums = design.visit_rows(visit, index_old, y, weight)
-        else:
-            index = design.matvec(visit.w)
-            residual, sums = residuals_of(visit, index, index_old, y, weight)
-            gradient = design.rmatvec(residual)
+        index, gradient, sums = design.visit_rows(visit, index_old, y, weight)
     else:
         index = design.matvec(visit.w)
         _, sums = residuals_of(visit, index, index_old, y, weight)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .base import Design, FloatArray
 from .checks import check_length
@@ -66,7 +67,7 @@ class Chain:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(Design):
     """X T, where the coefficients of X are T z."""
 
     design: Design
@@ -104,6 +105,9 @@ class View:
         w_old = w if visit.w_old is visit.w else self.to_features(visit.w_old)
         sweep = self.design.sweep(replace(visit, w=w, w_old=w_old), y, weight)
         return replace(sweep, gradient=self.linear_map.pull_back(sweep.gradient))
+
+    def take(self, rows: NDArray[np.intp]) -> View:
+        return View(self.design.take(rows), self.linear_map)
 
     def to_features(self, w: FloatArray) -> FloatArray:
         """Return the coefficients in the units of X."""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
+from ..design import Design
 from ..design.blocks import Target
 from ..design.checks import as_sound
 from ..design.survey import TargetSurvey
@@ -163,12 +164,24 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     # ------------------------------------------------------------ checks
 
-    def _check_X_y(self, X, y, **options):
+    def _check_X_y(self, X, y, *, reset=True, **options):
+        if isinstance(X, Design):
+            return X, self._check_y_of_design(X, y, options)
         X, y = validate_data(
             self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
-            accept_large_sparse=True, **options,
+            accept_large_sparse=True, reset=reset, **options,
         )  # fmt: skip
         return as_sound(X), y
+
+    def _check_y_of_design(self, X, y, options):
+        """Return checked y; a design answers for its own columns."""
+        kinds = {name: options.get(name, False) for name in ("multi_output", "y_numeric")}
+        y = _check_y(y, **kinds, estimator=self)
+        if len(y) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}; give one value of y for each row.")
+        self.n_features_in_ = X.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        return y
 
     def _check_weight(self, sample_weight, X):
         if sample_weight is None:
@@ -189,6 +202,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         It ranks without the ties that the flat pieces of the link make in predictions.
         """
         check_is_fitted(self)
+        if isinstance(X, Design):
+            return X.matvec(self.coef_)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 
-from ..design import View
+from ..design import View, multiply
 from ..link import LinkFitter, MonotoneCurve
 from ..solvers import Iterate, fit_scale
 from ..solvers.result import FloatArray
@@ -48,8 +47,7 @@ def held_out_index(
 ) -> FloatArray:
     """Return the standardised index of held-out rows, one column per output."""
     coef, offset = standardised(plan, iterates, view.to_features, weight)
-    index: FloatArray = safe_sparse_dot(X_test, coef, dense_output=True) + offset
-    return index
+    return multiply(X_test, coef) + offset
 
 
 def line_length(index: FloatArray, y: FloatArray, fitter: LinkFitter, weight: Weight) -> float:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
-from ..design import Design, View, as_design, as_row_design
+from ..design import Design, View, as_design, as_row_design, take_rows
 from ..design.survey import Survey, survey_rows
 from ..files.replace import check_target
 from ..link import Points
@@ -229,7 +228,7 @@ def _held_out(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None) -
     splitter = check_cv(plan.link_cv, targets.y, classifier=plan.is_classifier)
     for train, test in splitter.split(X, targets.y):
         part = None if weight is None else weight[train]
-        solved = solve_rows(plan, _safe_indexing(X, train), targets.Y[train], part)
+        solved = solve_rows(plan, take_rows(X, train), targets.Y[train], part)
         iterates = [result.best for result in solved.results]
-        held_out[test] = held_out_index(plan, iterates, solved.view, _safe_indexing(X, test), part)
+        held_out[test] = held_out_index(plan, iterates, solved.view, take_rows(X, test), part)
     return held_out

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing
 
+from ..design import take_rows
 from ..solvers.result import FloatArray
 from .cross_fit import Weight, length_for_link
 from .plan import CERTAIN, Plan
@@ -93,7 +94,7 @@ class Scorekeeper:
             self.times_held_out[test] += 1
         self.parts: list[Any] = []
         if scoring.quick is None:
-            self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
+            self.parts = [(take_rows(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
 
     def pooled(self, folds: Sequence[Any]) -> FloatArray:
         """Return the held-out index of every row, the mean over folds where there are several."""

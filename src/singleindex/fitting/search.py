@@ -12,10 +12,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
-from sklearn.utils.extmath import safe_sparse_dot
 
-from ..design import Design
+from ..design import Design, multiply, take_rows
 from ..link import LinkFitter
 from ..solvers import Iterate, Level, SolverResult, Status
 from ..solvers.path import hard_levels, soft_levels
@@ -210,7 +208,7 @@ def trace_folds(
 def trace_fold(
     plan: Plan, X: Any, Y: FloatArray, weight: Weight, train: Any, test: Any, cells: Sequence[Cell]
 ) -> list[Any]:
-    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+    X_train, X_test = take_rows(X, train), take_rows(X, test)
     part = None if weight is None else weight[train]
     prepared = prepare(X_train, part)
     traced = []
@@ -231,7 +229,7 @@ def _held_out(
             held_out.append(held_out[-1])
             continue
         coef, offset = standardised(plan, iterates, trace.view.to_features, weight)
-        index = safe_sparse_dot(X_test, coef, dense_output=True) + offset
+        index = multiply(X_test, coef) + offset
         positions = np.flatnonzero(coef)
         count = float(np.mean([one.n_atoms for one in iterates]))
         held_out.append(HeldOut(index.astype(np.float32), count, positions, coef.reshape(-1)[positions]))
@@ -383,7 +381,7 @@ def averaged(
     weight: Weight,
 ) -> list[SolverResult]:
     """Return results with these coefficients, in the units of X, and the link that goes with them."""
-    index = np.asarray(X @ coef)
+    index = np.asarray(multiply(X, coef))
     averaged = []
     for k, result in enumerate(results):
         factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
