@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 from singleindex import SingleIndexClassifier
 from singleindex.datasets import make_single_index
-from singleindex.design import CsrDesign, DenseDesign, ScaledDesign, read_chunks
+from singleindex.design import CsrDesign, DenseDesign, Scaling, View, read_chunks
 from singleindex.design.survey import survey_rows
 from singleindex.link import Bins, Lpav
 from singleindex.solvers import OnePass, TwoPass
@@ -112,7 +112,7 @@ def iteration_costs(quick):
         y = (rng.random(X.shape[0]) < 1 / (1 + np.exp(-X @ w))).astype(float)
         calls = {"scipy": lambda X=X, w=w, r=r: (X @ w, X.T @ r)}
         for kind, n_atoms in (("all", None), ("few", d // 16)):
-            design = ScaledDesign(CsrDesign(X, keeps_support=True), np.ones(d))
+            design = View(CsrDesign(X, keeps_support=True), Scaling(np.ones(d)))
             for n_threads in (1, 2):
                 calls[kind, n_threads] = Iteration(design, y, n_atoms, n_threads)
         # One thread by the processor's time, which other programs do not add to; two can only be timed by
@@ -146,7 +146,7 @@ def share_of_link(quick):
     ):
         rng = np.random.default_rng(0)
         inner = make(rng)
-        design = ScaledDesign(inner, np.ones(inner.shape[1]))
+        design = View(inner, Scaling(np.ones(inner.shape[1])))
         y = (rng.random(n) < 0.5).astype(float)
         run = Iteration(design, y, None, 1)
         seen = run.loop.visit(run.state)
@@ -218,7 +218,7 @@ def parquet_rate(quick):
         from singleindex.design.blocks import SurveyTask, Target
 
         survey = data.reduce(SurveyTask((Target(),)))
-        design = ScaledDesign(BlockDesign(data, survey.lengths), np.ones(d))
+        design = View(BlockDesign(data, survey.lengths), Scaling(np.ones(d)))
         loop = one_pass_module._Loop(design, Target(), Sparse(), Lpav(1.0), None, 0.1, 0.0, None, survey, 0)
         loop.n_bins = 4096
         state, seen = loop.start()

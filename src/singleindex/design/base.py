@@ -42,9 +42,7 @@ class Design:
 
     def take(self, rows: NDArray[np.intp]) -> Design:
         """Return the design of some rows, by number, in this order."""
-        raise ValueError(
-            f"{type(self).__name__} has no method take(rows), without which no rows are held out."
-        )
+        raise ValueError(f"{type(self).__name__} needs a method take(rows) for rows to be held out.")
 
     def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
         """Return all that an iteration needs, from one visit of all rows."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from ..design import Design, View, as_design, as_row_design, take_rows
 from ..design.survey import Survey, survey_rows
@@ -26,6 +25,7 @@ from ..solvers import (
 from ..solvers.checkpoint import fingerprint
 from ..solvers.result import FloatArray
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
+from .folds import splits_of
 from .plan import Plan
 from .progress import Progress, Teller
 from .record import Fitted, Targets, as_fitted
@@ -225,8 +225,7 @@ def _with_fitted_scale(
 def _held_out(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
     """Return the index of each row under a w learned without it, in units of its spread."""
     held_out = np.full(targets.Y.shape, np.nan)
-    splitter = check_cv(plan.link_cv, targets.y, classifier=plan.is_classifier)
-    for train, test in splitter.split(X, targets.y):
+    for train, test in splits_of(plan.link_cv, plan, X, targets):
         part = None if weight is None else weight[train]
         solved = solve_rows(plan, take_rows(X, train), targets.Y[train], part)
         iterates = [result.best for result in solved.results]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
-from sklearn.model_selection import check_cv
 
 from ..design import Design, multiply, take_rows
 from ..link import LinkFitter
@@ -20,6 +19,7 @@ from ..solvers.path import hard_levels, soft_levels
 from ..solvers.result import FloatArray, as_history
 from .checks import check_n_atoms, check_number, check_penalty
 from .cross_fit import Weight, line_length, standardised
+from .folds import splits_of
 from .memory import prepare, with_final_links
 from .path import Trace, trace_path
 from .plan import Plan
@@ -126,8 +126,7 @@ def search(
     """Choose the settings on held-out rows, then learn w and the link from all."""
     prepared = prepare(X, weight)
     cells = make_cells(plan, settings, prepared)
-    splitter = check_cv(settings.cv, targets.y, classifier=plan.is_classifier)
-    splits = list(splitter.split(X, targets.y, groups))
+    splits = splits_of(settings.cv, plan, X, targets, groups)
     progress = SearchProgress(teller)
     progress.begin(len(splits), len(cells))
     traced = trace_folds(plan, X, targets.Y, weight, splits, cells, settings.n_jobs, progress)

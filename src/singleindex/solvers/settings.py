@@ -18,7 +18,7 @@ class TwoPass:
 
 @dataclass(frozen=True)
 class OnePass:
-    """CSI with one reading of the data per iteration: see :func:`singleindex.solvers.solve_one_pass`.
+    """CSI with one reading of the data per iteration: see :class:`singleindex.solvers.OnePassGradient`.
 
     The default for files, for Dask and for very long data in memory.
 
