@@ -20,8 +20,9 @@ from singleindex import SingleIndexCompleter
 from singleindex.datasets import load_epinions, make_completion
 from singleindex.design import EntriesDesign
 from singleindex.link import Lpav
+from singleindex.solvers import drive
 from singleindex.solvers.alternate import Ridge
-from singleindex.solvers.completion import CompletionProblem, prepare_start, solve_completion
+from singleindex.solvers.completion import Completion, CompletionProblem, prepare_start
 from singleindex.structures.graph import GraphSmoother, as_graph
 
 RANK = 10
@@ -134,10 +135,8 @@ def seconds_per_iteration(n_ratings, n_iter):
     design = EntriesDesign(*data.pairs.T.copy(), data.shape)
     problem, ridge, times = CompletionProblem(design, data.y, rows, cols), Ridge((3.0, 3.0)), []
     start = prepare_start(problem, 1.0, ridge, RANK)
-    solve_completion(
-        problem, Lpav(1.0), ridge, n_atoms=RANK, penalty=0.5, max_iter=n_iter, tol=0.0, start=start,
-        on_iteration=lambda step: times.append(time.process_time()),
-    )  # fmt: skip
+    method = Completion(problem, Lpav(1.0), ridge, n_atoms=RANK, penalty=0.5, start=start)
+    drive(method, max_iter=n_iter, tol=0.0, on_iteration=lambda step: times.append(time.process_time()))
     return float(np.min(np.diff(times)))
 
 
