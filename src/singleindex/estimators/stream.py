@@ -105,6 +105,11 @@ def _solver(estimator, settings, n_features, state):
         structure, checked["link_fitter"], settings, n_atoms=checked["n_atoms"], alpha=checked["alpha"],
         penalty=checked["penalty"], power=estimator.column_scale, state=state,
     )  # fmt: skip
+    if hasattr(structure, "coordinates") and not hasattr(structure, "to_coordinates"):
+        raise ValueError(
+            f"{type(structure).__name__} has coordinates() but no to_coordinates, which a stream needs; add "
+            "it, or use solver='one-pass'."
+        )
 
 
 def _batch_size(X):

@@ -28,7 +28,8 @@ class StochasticCsi:
 
     .. math:: w \leftarrow w - \eta_t\,\bigl(S^2 X_b^\top r / n_b + \alpha w\bigr), \quad r = g(X_b w) - y,
 
-    with the residuals centred and S the column scales, from the variances so far. The first step size is the
+    with the residuals centred and S the column scales, from the variances so far; for a structure that is
+    that of another one after a linear map, S is followed by this map. The first step size is the
     inverse of the curvature along the gradients of the batches; :math:`\eta_t` falls with t. Every
     `refit_every` steps w is projected and the link is fitted to bins of the index of recent rows.
 
@@ -52,7 +53,10 @@ class StochasticCsi:
         power: float | None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        self.structure, self.fitter, self.settings = for_one_fit(structure), link_fitter, settings
+        # A structure with coordinates is that of another one in them; w stays in the units of X.
+        self.whole, self.mapped = structure, hasattr(structure, "coordinates")
+        self.structure = for_one_fit(structure.coordinates() if self.mapped else structure)  # type: ignore[attr-defined]
+        self.fitter, self.settings = link_fitter, settings
         self.n_atoms, self.alpha, self.penalty = n_atoms, alpha, penalty
         self.power = power if power is None or getattr(structure, "keeps_scaling", True) else 0.0
         self.state: dict[str, Any] = {} if state is None else _copied(state)
@@ -60,7 +64,7 @@ class StochasticCsi:
     def copy(self) -> StochasticCsi:
         """Return a solver that goes on from here by itself."""
         return StochasticCsi(
-            self.structure, self.fitter, self.settings, n_atoms=self.n_atoms, alpha=self.alpha,
+            self.whole, self.fitter, self.settings, n_atoms=self.n_atoms, alpha=self.alpha,
             penalty=self.penalty, power=self.power, state=self.state,
         )  # fmt: skip
 
@@ -119,7 +123,7 @@ class StochasticCsi:
             "shrink": 0.0,
             "history": np.zeros((0, len(RECORDED))),
         }
-        w = scale * self.structure.project(scale * state["covariance"], self.n_atoms)
+        w = self._out(self.structure.project(self._pulled(state["covariance"], scale), self.n_atoms), scale)
         index = design.matvec(w)
         centred = index - share @ index
         spread = float(share @ centred**2)
@@ -135,7 +139,7 @@ class StochasticCsi:
         """Take one step, and add the iterate to the average."""
         state, scale = self.state, self._scale()
         step = self._step_size(design, scale, gradient, share)
-        state["w"] = state["w"] - step * (scale * scale * gradient + self.alpha * state["w"])
+        state["w"] = state["w"] - step * (self._along(gradient, scale) + self.alpha * state["w"])
         state["shrink"] += step
         state["step_size"] = step
         state["t"] += 1
@@ -151,9 +155,9 @@ class StochasticCsi:
             return float(self.settings.step_size / fall)
         # Often at first, then once per period: it costs one product more.
         if t < 8 or t % self.settings.refit_every == 0 or state["curvature"] == 0:
-            length = squared_length(scale * gradient)
+            length = squared_length(self._pulled(gradient, scale))
             if length > 0:
-                along = design.matvec(scale * scale * gradient)
+                along = design.matvec(self._along(gradient, scale))
                 along -= share @ along
                 new = self.fitter.slope * float(share @ along**2) / length
                 state["curvature"] = max(new, _KEPT * state["curvature"])
@@ -178,13 +182,32 @@ class StochasticCsi:
         state["model"] = self._projected(state["average"], scale, 0.0)
 
     def _projected(self, w: FloatArray, scale: FloatArray, steps: float) -> FloatArray:
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        v = w * inverse
+        v = self._in(w, scale)
         if self.penalty > 0 and steps > 0:
-            amount = self.penalty * self.structure.dual_norm(scale * self.state["covariance"])
+            amount = self.penalty * self.structure.dual_norm(self._pulled(self.state["covariance"], scale))
             v = self.structure.shrink(v, steps * amount)
-        projected: FloatArray = scale * self.structure.project(v, self.n_atoms)
-        return projected
+        return self._out(self.structure.project(v, self.n_atoms), scale)
+
+    # Between w in the units of X and w in scaled columns, or in the structure's coordinates of these.
+
+    def _in(self, w: FloatArray, scale: FloatArray) -> FloatArray:
+        v: FloatArray = w * np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return self.whole.to_coordinates(v) if self.mapped else v  # type: ignore[attr-defined]
+
+    def _out(self, v: FloatArray, scale: FloatArray) -> FloatArray:
+        w: FloatArray = scale * (self.whole.from_coordinates(v) if self.mapped else v)  # type: ignore[attr-defined]
+        return w
+
+    def _pulled(self, gradient: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the gradient in the inner coordinates of one in the units of X."""
+        v: FloatArray = scale * gradient
+        return self.whole.from_coordinates(v) if self.mapped else v  # type: ignore[attr-defined]
+
+    def _along(self, gradient: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the direction of a step, in the units of X."""
+        if self.mapped:
+            return self._out(self._pulled(gradient, scale), scale)
+        return scale * scale * gradient
 
     def _record(self, scale: FloatArray) -> None:
         """Note how the model did on the rows since it was projected, before it learned from them."""
@@ -195,7 +218,8 @@ class StochasticCsi:
         turn = 1 - (float(new @ state["model"]) / sizes) ** 2 if sizes > 0 else 1.0
         mse = error / weight
         objective = 0.5 * (mse + self.alpha * self.fitter.slope * squared_length(state["model"]))
-        line = [objective, mse, self.structure.count_atoms(new), state["step_size"], np.sqrt(max(turn, 0.0))]
+        count = self.structure.count_atoms(self._in(new, scale) if self.mapped else new)
+        line = [objective, mse, count, state["step_size"], np.sqrt(max(turn, 0.0))]
         state["history"] = np.vstack([state["history"], line])
 
     def _error(self, name: str) -> tuple[float, float]:

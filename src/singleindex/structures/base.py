@@ -24,7 +24,8 @@ class Structure(Protocol):
       are divided by one common factor only.
 
     - `coordinates()`, a method: the structure is that of another one after a linear map. w is then learned
-      there, in the coordinates that `from_coordinates`, a symmetric map, brings back.
+      there, in the coordinates that `from_coordinates`, a symmetric map, brings back; streams need its
+      inverse `to_coordinates` as well.
 
     A structure that carries something from one projection to the next has a method `fresh()` which
     returns a copy for one fit. One that is given by feature names has `resolve(feature_names)`.
