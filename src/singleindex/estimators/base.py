@@ -27,6 +27,7 @@ from .checks import (
     check_structure,
 )
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
+from .extremes import combined, in_range, spread_of_columns, weight_within_reach, wide_enough
 from .one_pass import by_blocks, remove_checkpoints, solve_rows_in_one_pass, solver_for, ties_outputs
 from .progress import CallbackSupportMixin, Progress
 from .stream import StreamMixin
@@ -160,24 +161,31 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         return result.by_output()
 
     def _prepare(self, X, weight):
-        """Return X as a design, and the variance of its columns."""
+        """Return X as a design, and the spread of its columns."""
         design = as_design(X)
         share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
-        _, variance = design.column_moments(share)
-        self._check_variance(variance)
-        return design, variance
+        with np.errstate(over="ignore", invalid="ignore"):
+            _, variance = design.column_moments(share)
+        spread = spread_of_columns(X, variance, share)
+        self._check_variance(spread.variance)
+        return design, spread
 
     def _check_variance(self, variance):
         if not variance.any():
             raise ValueError(
-                "Every column of X is constant over the rows of positive weight: there is nothing to "
-                "learn w from. Check that the right columns were passed."
+                "Every column of X is constant over the rows of positive weight, or nearly: there is nothing "
+                "to learn w from. Check that the right columns were passed."
+            )
+        if not np.isfinite(variance).all():
+            raise ValueError(
+                f"Column {int(np.flatnonzero(~np.isfinite(variance))[0])} of X holds numbers whose squares "
+                "are none; bring X to units in which no number is above 1e150."
             )
 
     def _scaled(self, prepared, structure, power):
         """Return the prepared design with scaled columns, and the structure that goes with it."""
-        design, variance = prepared
-        design = ScaledDesign(design, self._column_factors(variance, structure, power))
+        design, spread = prepared
+        design = ScaledDesign(design, self._column_factors(spread, structure, power))
         if hasattr(structure, "coordinates"):
             return MappedDesign(design, structure), structure.coordinates()
         if not getattr(structure, "overlapping", False):
@@ -186,12 +194,18 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
         return ExpandedDesign(design, columns), structure
 
     @staticmethod
-    def _column_factors(variance, structure, power):
+    def _column_factors(spread, structure, power):
         """Return what to multiply each column by, 0 for constant ones."""
         if power is None:
-            return np.where(variance > 0, 1.0, 0.0)
+            if spread.unit is not None:
+                raise ValueError(
+                    "column_scale=None leaves the columns of X as they are, and their squares are no "
+                    "numbers; use column_scale=0, or bring X to other units."
+                )
+            return np.where(spread.variance > 0, 1.0, 0.0)
         check_number("column_scale", power)
-        scale = column_scale(variance, power if getattr(structure, "keeps_scaling", True) else 0.0)
+        power = power if getattr(structure, "keeps_scaling", True) else 0.0
+        scale = column_scale(spread.variance, power, spread.unit)
         if not np.isfinite(scale).all():
             raise ValueError(
                 f"column_scale={power} makes columns too large for numbers; use a value from 0 to 1, or "
@@ -201,8 +215,7 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
 
     def _attributes(self, iterates, design, dtype):
         """Return the attributes that prediction needs, from one iterate or result per output."""
-        coef = np.column_stack([design.in_units_of_X(i.coef) for i in iterates])
-        coef = coef.astype(dtype, copy=False)
+        coef = in_range(iterates, [design.in_units_of_X(i.coef) for i in iterates], dtype)
         links = [i.link for i in iterates]
         single = len(links) == 1
         return {"coef_": coef[:, 0].copy() if single else coef, "link_": links[0] if single else links}
@@ -228,9 +241,15 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
             self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
             accept_large_sparse=True, **options,
         )  # fmt: skip
-        return as_sound(X), y
+        return wide_enough(combined(as_sound(X))), y
 
     def _check_weight(self, sample_weight, X):
+        """Return the weights of all rows, None where they count alike."""
+        weight = self._check_some_weight(sample_weight, X)
+        return None if weight is None else weight_within_reach(weight)
+
+    def _check_some_weight(self, sample_weight, X):
+        """Return the weights of some rows, in units that all rows share."""
         if sample_weight is None:
             return None
         weight = _check_sample_weight(

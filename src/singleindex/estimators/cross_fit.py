@@ -60,7 +60,8 @@ def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
     total = len(y) if weight is None else weight.sum()
     noise = np.average(centred**2, weights=weight) * np.average(held_out**2, weights=weight) / total
     # None at two standard errors of the slope, all of it far beyond.
-    trust = max(0.0, 1 - 4 * noise / slope**2) if slope > 0 else 0.0
+    ratio = 4 * noise / slope**2 if slope**2 > 0 else np.inf
+    trust = max(0.0, 1 - ratio) if slope > 0 else 0.0
     return base * scale**trust
 
 

@@ -88,7 +88,7 @@ class SearchMixin(SingleIndexBase):
         keeper = Scorekeeper(self, X, targets, weight, splits, check_scoring(self, scoring=self.scoring))
         rows = self._score_all(keeper, traced, cells, progress)
         chosen = self._simplest(rows, near_best(rows, 1.0 if self.rule == "one_se" else 0.0))
-        self._tell(rows, chosen)
+        self._tell(rows, chosen, keeper.unit_of_scores)
         self._progress = progress
         results, design = self._refit(prepared, targets, weight, cells, chosen["where"])
         averages = self.refit == "average" or (self.refit == "auto" and X.shape[0] < FEW_ROWS)
@@ -111,7 +111,7 @@ class SearchMixin(SingleIndexBase):
 
     # ------------------------------------------------------------ the grid
 
-    def _cells(self, n_features, variance):
+    def _cells(self, n_features, spread):
         structure = self._settings_of_all_levels(n_features)["structure"]
         n_available = structure.check((n_features,))
         if self.n_atoms is None:
@@ -128,16 +128,16 @@ class SearchMixin(SingleIndexBase):
                 paths.append(tuple(Level(penalty=p) for p in shares))
         return [
             Cell(scale, check_number("alphas", alpha), path)
-            for scale in self._distinct_scales(structure, variance)
+            for scale in self._distinct_scales(structure, spread)
             for alpha in self.alphas
             for path in paths
         ]
 
-    def _distinct_scales(self, structure, variance):
+    def _distinct_scales(self, structure, spread):
         """Return those of the column scales that make a difference to these columns."""
         kept: dict = {}
         for power in self.column_scales:
-            factor = np.log(self._column_factors(variance, structure, power)[variance > 0])
+            factor = np.log(self._column_factors(spread, structure, power)[spread.variance > 0])
             if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
                 kept[power] = factor
         return list(kept)
@@ -183,17 +183,19 @@ class SearchMixin(SingleIndexBase):
         key = lambda i: (rows[i]["mean_n_atoms"], -rows[i]["alpha"], rows[i]["iteration"], i)  # noqa: E731
         return rows[min(numbers, key=key)]
 
-    def _tell(self, rows, chosen):
+    def _tell(self, rows, chosen, unit):
         names = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
         self.best_params_ = {name: chosen[name] for name in names}
-        self.best_score_ = chosen["mean_test_score"]
+        self.best_score_ = float(chosen["mean_test_score"] * unit)
         results = {
             # None, no limit, becomes NaN.
             name: np.array([row[name] for row in rows], dtype=np.float64)
             for name in (*names, "mean_n_atoms", "mean_test_score", "std_test_score")
         }
         for k in range(len(chosen["scores"])):
-            results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows])
+            results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows]) * unit
+        for name in ("mean_test_score", "std_test_score"):
+            results[name] = results[name] * unit
         results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
         self.cv_results_ = results
 

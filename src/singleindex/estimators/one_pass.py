@@ -17,6 +17,7 @@ from ..design.survey import survey_rows
 from ..files.replace import check_target
 from ..solvers import Checkpoint, OnePass, Stochastic, TwoPass, check_solver, solve_one_pass
 from ..solvers.checkpoint import fingerprint
+from .extremes import Spread, spread_of_columns
 from .progress import Progress, RowsBar
 
 # Rows in memory from which one pass, with bins for the link, is the faster: measured in
@@ -67,17 +68,20 @@ def ties_outputs(estimator, structure, n_outputs):
 def solve_rows_in_one_pass(estimator, X, Y, weight, solver, told):
     """Return one solver result per output for data in memory, and the design."""
     inner = as_row_design(X, keeps_support=True)
-    survey = survey_rows(inner, Y, weight)
+    with np.errstate(over="ignore", invalid="ignore"):
+        survey = survey_rows(inner, Y, weight)
+    share = np.ones(X.shape[0]) / X.shape[0] if weight is None else weight / weight.sum()
+    spread = spread_of_columns(X, survey.variance, share)
     outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
-    return solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, (X.shape,))
+    return solve_outputs(estimator, inner, survey, spread, outputs, weight, solver, told, X, (X.shape,))
 
 
-def solve_outputs(estimator, inner, survey, outputs, weight, solver, told, X, mark):
+def solve_outputs(estimator, inner, survey, spread, outputs, weight, solver, told, X, mark):
     """Solve for each output in turn; `told` are the targets as callbacks are to see them, or None."""
     settings = estimator._check_settings(inner.shape[1])
-    estimator._check_variance(survey.variance)
+    estimator._check_variance(spread.variance)
     structure = settings.pop("structure")
-    design, structure = estimator._scaled((inner, survey.variance), structure, estimator.column_scale)
+    design, structure = estimator._scaled((inner, spread), structure, estimator.column_scale)
     seen = replace(
         survey,
         mean=design.pull_back(survey.mean),
@@ -188,8 +192,9 @@ def _solve_blocks(estimator, source, targets, unit, solver):
     inner = BlockDesign(source, survey.lengths)
     told = _Told(None, unit)
     results, design = solve_outputs(
-        estimator, inner, survey, targets, None, solver, told, source, source.fingerprint()
-    )
+        estimator, inner, survey, Spread(survey.variance), targets, None, solver, told, source,
+        source.fingerprint(),
+    )  # fmt: skip
     if estimator._link_fitter().is_learned:
         results = estimator._with_final_links(results, np.empty((0, len(targets))), None, None)
     return results, design, unit
@@ -203,7 +208,8 @@ def _solve_in_two_passes(estimator, source, targets, unit, solver):
     Y, weight = np.column_stack([values for values, _ in rows]), rows[0][1]
     if not is_classifier(estimator):
         unit = estimator._units_of_outputs(Y, weight)
-    prepared = (inner, survey.variance)
+    estimator._check_variance(survey.variance)
+    prepared = (inner, Spread(survey.variance))
     results, design = estimator._solve_design(prepared, Y / unit, weight, source, _Told(None, unit))
     tied = len(results) > 1 and estimator.shared_link
     if estimator._link_fitter().is_learned and not tied:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..solvers import squared
 from ..solvers.path import Level, hard_levels
 from .checks import check_n_atoms, check_penalty
 from .regressor import SingleIndexRegressor
@@ -88,7 +89,10 @@ def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, m
             ]
             for steps in traced
         ],
-        mse=[np.array([[one.mse for one in step] for step in steps]) * targets.unit**2 for steps in traced],
+        mse=[
+            np.array([[one.mse for one in step] for step in steps]) * squared(targets.unit)
+            for steps in traced
+        ],
         atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in traced],
     )
 

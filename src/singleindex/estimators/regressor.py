@@ -9,9 +9,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from ..design.blocks import Target
-from ..solvers import in_units
+from ..solvers import in_units, squared
 from .base import SingleIndexBase, Targets
 from .checks import check_varies
+from .extremes import BEYOND
 from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
 from .stream import learns_from_streams
@@ -158,7 +159,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         self
         """
         X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, reset=not hasattr(self, "stream_"))
-        weight = self._check_weight(sample_weight, X)
+        weight = self._check_some_weight(sample_weight, X)
         return self._go_on(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1), weight)
 
     def _check_data(self, X, y, sample_weight):
@@ -215,7 +216,9 @@ def in_users_units(results, unit):
     for result, u in zip(results, unit, strict=True):
         history = result.history
         if not together:
-            squared = ("objective", "mse")
-            history = {name: v * u**2 if name in squared else v for name, v in history.items()}
+            errors = ("objective", "mse")
+            history = {name: v * squared(u) if name in errors else v for name, v in history.items()}
         scaled.append(replace(in_units(result, u), history=history))
+        if result.coef.any() and not scaled[-1].coef.any():
+            raise ValueError(BEYOND)
     return scaled

@@ -13,10 +13,14 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ..solvers import in_units
+from ..solvers import in_units, squared
 from ..solvers.path import iterations_at, solve_path
 from .classifier import CERTAIN
 from .cross_fit import length_for_link, standardised
+from .extremes import unit_of
+
+# Held-out indices, in units of their spread, below which single precision is enough for them.
+_MOST_SINGLE = 1e30
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,9 @@ def held_out_candidates(steps, design, X_test, weight):
             index = safe_sparse_dot(X_test, coef, dense_output=True) + offset
             positions = np.flatnonzero(coef)
             count = float(np.mean([one.n_atoms for one in iterates]))
-            candidate = Candidate(index.astype(np.float32), count, positions, coef.reshape(-1)[positions])
+            if np.max(np.abs(index), initial=0.0) < _MOST_SINGLE:
+                index = index.astype(np.float32)
+            candidate = Candidate(index, count, positions, coef.reshape(-1)[positions])
         candidates.append(candidate)
         last = iterates
     return candidates
@@ -176,7 +182,11 @@ class Scorekeeper:
 
     def __init__(self, model, X, targets, weight, splits, scorer):
         self.model, self.weight, self.splits, self.scorer = model, weight, splits, scorer
+        # Squared errors are taken in units in which they are numbers; `unit_of_scores` brings them back.
         self.Y, self.unit = targets.Y, targets.unit
+        self.unit_of_scores = 1.0
+        if isinstance(model.scoring, str) and model.scoring == "neg_mean_squared_error":
+            self.unit_of_scores = squared(1 / unit_of(targets.unit))
         self.fitter, self.final_fitter = model._link_fitter(), model._final_link_fitter()
         self.last_factor = 0.0
         takes_weights = getattr(scorer, "_accept_sample_weight", bool)
@@ -217,7 +227,7 @@ class Scorekeeper:
 
     def _score_quickly(self, score, pooled, indices):
         scores = []
-        for k, unit in enumerate(self.unit):
+        for k, unit in enumerate(self.unit * unit_of(self.unit)):
             link, factor = self._fit_link(pooled[:, k], k)
             folds = [(test, index[:, k]) for (_, test), index in zip(self.splits, indices, strict=True)]
             scores.append([

@@ -13,7 +13,9 @@ from ..solvers import solve_csi
 from ..structures import Sparse
 from .base import SingleIndexBase
 from .checks import check_count, check_number, check_slope, check_varies
+from .extremes import unit_of
 from .progress import Progress, all_or_nothing, with_callbacks
+from .regressor import in_users_units
 
 
 class Slisotron(RegressorMixin, SingleIndexBase):
@@ -80,17 +82,19 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         y = np.asarray(y, dtype=np.float64)
         used = np.ones(len(y), bool) if weight is None else weight > 0
         check_varies(y[used, None])
-        design = ScaledDesign(as_design(X), np.ones(X.shape[1]))
+        x_unit, unit = unit_of(X), unit_of(y)
+        design = ScaledDesign(as_design(X), np.full(X.shape[1], x_unit))
         progress = self._progress = Progress(
-            self, X, y, np.ones(1), 1, lambda records: self._attributes(records, design, X.dtype)
+            self, X, y, np.array([1 / unit]), 1, lambda records: self._attributes(records, design, X.dtype)
         )
-        longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
+        scaled = X if x_unit == 1 else X * x_unit
+        longest = row_norms(sparse.csr_matrix(scaled) if sparse.issparse(X) else scaled, squared=True)
         result = solve_csi(
-            design, y, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
+            design, y * unit, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
             max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
-            start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1), on_iteration=progress,
+            start=np.zeros(X.shape[1]), step_size=1 / float(longest[used].max() or 1), on_iteration=progress,
         )  # fmt: skip
-        self._set_fitted([result], design, X.dtype)
+        self._set_fitted(in_users_units([result], [1 / unit]), design, X.dtype)
         return self
 
     def predict(self, X):

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from ..design import as_row_design
-from ..design.blocks import check_finite
+from ..design.blocks import check_finite, check_weight
 from ..files.arrays import make_sparse
 from ..solvers import Stochastic, StochasticCsi, check_solver
 from ..solvers.stochastic import check_state
+from .extremes import check_reach
 
 # Rows of a batch, and the most where rows are so sparse that a step costs more than they do.
 _BATCH, _LARGEST_BATCH = 256, 4096
@@ -51,6 +52,9 @@ class Stream:
 
     def feed(self, X, Y, weight, is_new=True):
         """Learn from rows; `Y` has one column per output."""
+        for values, name in ((X, "X"), (Y, "y")):
+            check_reach(values, name)
+        check_weight(weight, "sample_weight")
         if self.batch_size is None:
             self.batch_size = _batch_size(X)
         X, Y, weight = _joined(self.waiting, (X, Y, weight))
@@ -101,15 +105,15 @@ def _solver(estimator, settings, n_features, state):
     structure = checked["structure"]
     if getattr(structure, "overlapping", False):
         raise ValueError("overlapping groups cannot be learned from a stream; use solver='one-pass'.")
-    return StochasticCsi(
-        structure, checked["link_fitter"], settings, n_atoms=checked["n_atoms"], alpha=checked["alpha"],
-        penalty=checked["penalty"], power=estimator.column_scale, state=state,
-    )  # fmt: skip
     if hasattr(structure, "coordinates") and not hasattr(structure, "to_coordinates"):
         raise ValueError(
             f"{type(structure).__name__} has coordinates() but no to_coordinates, which a stream needs; add "
             "it, or use solver='one-pass'."
         )
+    return StochasticCsi(
+        structure, checked["link_fitter"], settings, n_atoms=checked["n_atoms"], alpha=checked["alpha"],
+        penalty=checked["penalty"], power=estimator.column_scale, state=state,
+    )  # fmt: skip
 
 
 def _batch_size(X):

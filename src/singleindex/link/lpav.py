@@ -18,7 +18,7 @@ Increasing = bool | Literal["auto"]
 
 # Beyond this the kernel's products could overflow or vanish; scaling by a power of two is exact.
 _SAFE_EXPONENT = 100
-# Widths beyond this, and slopes below its counterpart, are cut before the kernel multiplies them with weights.
+# Widths beyond this, and slopes below the other, are replaced before the kernel multiplies them with weights.
 _WIDEST, _LEAST_SLOPE = 2.0**200, 2.0**-900
 # A weight so many binary digits above all lighter ones together has its way anyway; one so many below the
 # heaviest is lost among the kernel's sums.

@@ -3,7 +3,7 @@
 from .checkpoint import Checkpoint, CheckpointError
 from .csi import solve_csi
 from .one_pass import solve_one_pass
-from .result import Iterate, SolverResult, Status, in_units
+from .result import Iterate, SolverResult, Status, in_units, squared
 from .scale import fit_scale
 from .settings import OnePass, Stochastic, TwoPass, check_solver
 from .stochastic import StochasticCsi
@@ -23,4 +23,5 @@ __all__ = [
     "in_units",
     "solve_csi",
     "solve_one_pass",
+    "squared",
 ]

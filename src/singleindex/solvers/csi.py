@@ -13,6 +13,9 @@ from ..link import LinkFitter
 from ..structures import Structure
 from .result import FloatArray, Iterate, SolverResult, Status
 
+# Coefficients of a start beyond which squares of its index might be no numbers.
+_FAR = 2.0**100
+
 RECORDED = ("objective", "mse", "n_atoms", "step_size", "change")
 
 
@@ -166,6 +169,8 @@ class _Loop:
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Return P(Xᵀ(y − ȳ)), scaled so that a line of the largest slope fits y, and its index."""
         w = self.simplify(self.correlation, 1.0)
+        if np.max(np.abs(w)) > _FAR:
+            w = np.ldexp(w, -int(np.frexp(np.max(np.abs(w)))[1]))  # its length is settled below anyway
         index = self.design.matvec(w)
         centred = self.centred(index)
         spread = self.share @ (centred * centred)

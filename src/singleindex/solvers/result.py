@@ -80,11 +80,18 @@ def split_outputs(record: Any) -> list[Any]:
     ]
 
 
+def squared(unit: Any) -> Any:
+    """Return the square of a unit of y, infinity where it is beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return np.square(np.asarray(unit, dtype=np.float64))
+
+
 def in_units(record: Any, unit: float) -> Any:
     """Return the record of a fit to y / unit as that of a fit to y; errors in a history are left alone."""
     if unit == 1:
         return record
     changed = {"coef": record.coef * unit, "index": record.index * unit, "link": record.link.rescale(unit)}
     if isinstance(record, Iterate):
-        changed |= {"mse": record.mse * unit**2, "objective": record.objective * unit**2}
+        square = squared(unit)
+        changed |= {"mse": record.mse * square, "objective": record.objective * square}
     return replace(record, **changed)
