@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -30,6 +29,7 @@ from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted
 from .extremes import combined, in_range, spread_of_columns, weight_within_reach, wide_enough
 from .one_pass import by_blocks, remove_checkpoints, solve_rows_in_one_pass, solver_for, ties_outputs
 from .progress import CallbackSupportMixin, Progress
+from .splits import make_splits
 from .stream import StreamMixin
 from .summary import summarise
 
@@ -105,8 +105,7 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
     def _held_out_index(self, X, targets, weight):
         """Return the index of each row under a w learned without it, in units of its spread."""
         held_out = np.full(targets.Y.shape, np.nan)
-        splitter = check_cv(self.link_cv, targets.y, classifier=is_classifier(self))
-        for train, test in splitter.split(X, targets.y):
+        for train, test in make_splits(self, self.link_cv, X, targets.y, weight):
             fold_weight = None if weight is None else weight[train]
             results, design = self._solve(_safe_indexing(X, train), targets.Y[train], fold_weight)
             held_out[test] = held_out_index(results, design, _safe_indexing(X, test), fold_weight)

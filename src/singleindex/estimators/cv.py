@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
 from ..solvers import SolverResult, Status
 from ..solvers.csi import RECORDED
@@ -31,7 +29,9 @@ from .search import (
     last_coefs,
     trace_cell,
     trace_folds,
+    with_means,
 )
+from .splits import make_splits
 
 RULES = ("best", "one_se")
 REFITS = ("auto", "all", "average")
@@ -54,7 +54,7 @@ class SearchMixin(SingleIndexBase):
     penalty = 0.0
     shared_link = False
 
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y=None, sample_weight=None, groups=None):
         """Choose the settings on held-out rows, then learn w and g from all.
 
         Parameters
@@ -80,8 +80,7 @@ class SearchMixin(SingleIndexBase):
         self._check_search()
         prepared = self._prepare(X, weight)
         cells = self._cells(X.shape[1], prepared[1])
-        splitter = check_cv(self.cv, targets.y, classifier=is_classifier(self))
-        splits = list(splitter.split(X, targets.y, self._groups))
+        splits = make_splits(self, self.cv, X, targets.y, weight, self._groups)
         progress = SearchProgress(self, X, targets.y, len(splits), len(cells))
         plain = self._without_callbacks()
         traced = trace_folds(plain, X, targets.Y, weight, splits, cells, self.n_jobs, progress)
@@ -165,7 +164,7 @@ class SearchMixin(SingleIndexBase):
                     rows.append(self._record(Choice(i, j, t), cell, level, folds, keeper.score(folds)))
                     before = folds
             progress.step("path scored")
-        return rows
+        return with_means(rows)
 
     @staticmethod
     def _record(where, cell, level, folds, scores):
@@ -173,8 +172,7 @@ class SearchMixin(SingleIndexBase):
             "where": where, "column_scale": cell.column_scale, "alpha": cell.alpha,
             "n_atoms": level.n_atoms, "penalty": level.penalty, "iteration": where.iteration + 1,
             "mean_n_atoms": float(np.mean([one.n_atoms for one in folds])), "folds": folds,
-            "scores": np.array(scores), "mean_test_score": float(np.mean(scores)),
-            "std_test_score": float(np.std(scores)),
+            "split_scores": np.array(scores),
         }  # fmt: skip
 
     @staticmethod
@@ -192,8 +190,8 @@ class SearchMixin(SingleIndexBase):
             name: np.array([row[name] for row in rows], dtype=np.float64)
             for name in (*names, "mean_n_atoms", "mean_test_score", "std_test_score")
         }
-        for k in range(len(chosen["scores"])):
-            results[f"split{k}_test_score"] = np.array([row["scores"][k] for row in rows]) * unit
+        for k in range(len(chosen["split_scores"])):
+            results[f"split{k}_test_score"] = np.array([row["split_scores"][k] for row in rows]) * unit
         for name in ("mean_test_score", "std_test_score"):
             results[name] = results[name] * unit
         results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)

@@ -44,6 +44,8 @@ def wide_enough(X):
 
 def unit_of(values):
     """Return the power of two that brings values near 1; 1 unless they are extreme."""
+    if 0 in values.shape:
+        return 1.0
     _, exponent = np.frexp(max(float(values.max()), -float(values.min())))
     return 1.0 if abs(exponent) <= _COLUMN else float(np.ldexp(1.0, -max(int(exponent), -1000)))
 

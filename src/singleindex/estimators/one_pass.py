@@ -156,9 +156,8 @@ def fit_blocks(estimator, X, y, sample_weight):
     """Fit to data in blocks, and set the fitted attributes."""
     if "solver" not in estimator.get_params():
         raise ValueError(
-            f"{type(estimator).__name__} splits rows, which needs data in memory. Choose the settings on "
-            "a sample of "
-            "the rows, then fit SingleIndexRegressor or SingleIndexClassifier with them."
+            f"{type(estimator).__name__} needs its data in memory. Choose the settings on a sample of the "
+            "rows, as arrays, then fit SingleIndexRegressor or SingleIndexClassifier with them to all."
         )
     if getattr(estimator, "link_cv", None) is not None:
         raise ValueError("link_cv splits rows, which needs data in memory; leave it out for data in blocks.")

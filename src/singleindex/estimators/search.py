@@ -177,6 +177,33 @@ QUICK_SCORES = {
 }
 
 
+def brier_of_classes(p, Y, weight):
+    return -float(np.average(np.square(p - Y).sum(axis=1), weights=weight))
+
+
+def log_likelihood_of_classes(p, Y, weight):
+    return float(np.average(np.log(p[Y > 0]), weights=weight))
+
+
+# Of several classes. scikit-learn's own ask that every class be among the rows they score.
+CLASS_SCORES = {"neg_brier_score": brier_of_classes, "neg_log_loss": log_likelihood_of_classes}
+
+
+def with_means(rows):
+    """Return records of candidates with mean and deviation over the folds that have a score for any of them.
+
+    A fold has none, for instance, where its held-out rows lack a class that the score needs.
+    """
+    told = np.isfinite([row["split_scores"] for row in rows]).any(axis=0)
+    if not told.any():
+        raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
+    for row in rows:
+        scores = row["split_scores"][told]
+        row |= {"scores": scores, "mean_test_score": float(np.mean(scores))}
+        row["std_test_score"] = float(np.std(scores))
+    return rows
+
+
 class Scorekeeper:
     """Scores held-out indices, through one link per output fitted to all of them together."""
 
@@ -199,8 +226,11 @@ class Scorekeeper:
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
         apart = targets.Y.shape[1] == 1 or getattr(model, "multilabel_", True)
         self.quick = quick if apart else None
+        self.of_classes = (
+            None if apart or not isinstance(model.scoring, str) else CLASS_SCORES.get(model.scoring)
+        )
         self.parts = []
-        if self.quick is None:
+        if self.quick is None and self.of_classes is None:
             self.parts = [(_safe_indexing(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
 
     def pooled(self, folds):
@@ -218,11 +248,16 @@ class Scorekeeper:
         if self.quick is not None:
             return self._score_quickly(self.quick, pooled, indices)
         links, factors = zip(*(self._fit_link(pooled[:, k], k) for k in range(self.Y.shape[1])), strict=True)
+        frozen = [self._frozen(links, index * np.array(factors) * self.unit) for index in indices]
+        if self.of_classes is not None:
+            return [
+                self.of_classes(one.predict_proba(None), self.Y[test], self._weight(test))
+                for one, (_, test) in zip(frozen, self.splits, strict=True)
+            ]
         scores = []
-        for (X_test, y_test), (_, test), index in zip(self.parts, self.splits, indices, strict=True):
-            frozen = self._frozen(links, index * np.array(factors) * self.unit)
+        for (X_test, y_test), (_, test), one in zip(self.parts, self.splits, frozen, strict=True):
             weight = {"sample_weight": self._weight(test)} if self.scorer_takes_weights else {}
-            scores.append(self.scorer(frozen, X_test, y_test, **weight))
+            scores.append(self.scorer(one, X_test, y_test, **weight))
         return scores
 
     def _score_quickly(self, score, pooled, indices):
@@ -237,10 +272,7 @@ class Scorekeeper:
         return np.mean(scores, axis=0).tolist()
 
     def _weight(self, test):
-        """Return the weights of a fold; rows of no weight at all count alike."""
-        if self.weight is None or not self.weight[test].any():
-            return None
-        return self.weight[test]
+        return None if self.weight is None else self.weight[test]
 
     def _fit_link(self, held_out, k):
         seen = np.isfinite(held_out)

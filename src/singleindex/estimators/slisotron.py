@@ -14,6 +14,7 @@ from ..structures import Sparse
 from .base import SingleIndexBase
 from .checks import check_count, check_number, check_slope, check_varies
 from .extremes import unit_of
+from .one_pass import fit_blocks, is_in_blocks
 from .progress import Progress, all_or_nothing, with_callbacks
 from .regressor import in_users_units
 
@@ -64,7 +65,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn w and g.
 
         Parameters
@@ -77,6 +78,8 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         -------
         self
         """
+        if is_in_blocks(X):
+            return fit_blocks(self, X, y, sample_weight)
         X, y = self._check_X_y(X, y, y_numeric=True, ensure_min_samples=2)
         weight = self._check_weight(sample_weight, X)
         y = np.asarray(y, dtype=np.float64)
