@@ -110,6 +110,25 @@ def test_unscaled_columns_and_streams_say_what_to_do():
         SingleIndexRegressor().fit(chunk_arrays(np.ldexp(X, 700), INDEX))
 
 
+@pytest.mark.filterwarnings("ignore:The learned link is constant")  # rightly, of such rows
+@pytest.mark.parametrize("name", ["search", "search of classes"])
+@pytest.mark.parametrize("outlier", [1e160, 1e300])
+def test_one_huge_entry(name, outlier):
+    """The standardised index of the row that holds it is as huge where the row is held out."""
+    model, y = MODELS[name]
+    rows = X.copy()
+    rows[1, 2] = outlier
+    fitted = clone(model).fit(rows, y)
+    assert np.isfinite(fitted.coef_).all()
+    assert np.isfinite(said(fitted, rows)).all()
+
+
+def test_numbers_too_small_for_any_coefficient():
+    least = np.sign(X) * 5e-324 * np.arange(1, N + 1)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match="range of numbers"):
+        Slisotron().fit(least, INDEX)
+
+
 def test_a_path_in_extreme_units():
     plain = single_index_path(X, INDEX, n_atoms=[3, 1])
     found = single_index_path(np.ldexp(X, 600), np.ldexp(INDEX, 600), n_atoms=[3, 1])

@@ -9,10 +9,15 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ..solvers import fit_scale
+from .extremes import unit_of
 
 
 def spread_of(index, weight):
     """Return mean and standard deviation of an index."""
+    unit = unit_of(index)
+    if unit != 1:
+        mean, sd = spread_of(unit * index, weight)
+        return mean / unit, sd / unit
     mean = np.average(index, weights=weight)
     return mean, np.sqrt(np.average((index - mean) ** 2, weights=weight))
 
@@ -42,6 +47,9 @@ def held_out_index(iterates, design, X_test, weight):
 
 def line_length(index, y, fitter, weight):
     """Return the factor at which a line of the largest slope fits y, as in the solver's start."""
+    unit = unit_of(index)
+    if unit != 1:
+        return unit * line_length(unit * index, y, fitter, weight)
     mean, sd = spread_of(index, weight)
     slope = np.average((index - mean) * y, weights=weight) / sd**2 if sd > 0 else 0.0
     return max(abs(slope), 1e-12) / fitter.slope
@@ -53,6 +61,9 @@ def length_for_link(held_out, y, fitter, weight, precision=1e-12, guess=0.0):
     Where the index predicts held-out rows hardly better than chance, the factor stays near that of the
     least-squares line, which is then almost level: a steeper link would be fitted to noise.
     """
+    unit = unit_of(held_out)
+    if unit != 1:
+        return unit * length_for_link(unit * held_out, y, fitter, weight, precision, guess / unit)
     centred = y - np.average(y, weights=weight)
     slope = float(np.average(held_out * centred, weights=weight))
     base = max(abs(slope), 1e-12) / fitter.slope

@@ -125,6 +125,11 @@ def solve_csi(
             status = Status.FLAT
             break
         index_next = design.matvec(w_next)
+        if not np.isfinite(index_next).all():
+            raise ValueError(
+                "The index has left the range of numbers; bring the columns of X to units in which they are "
+                "near 1, or choose a smaller step."
+            )
         change = loop.change(index, index_next)
         if step_size is None:
             step = loop.step_size(w_next - w, index_next - index) or step
