@@ -118,7 +118,8 @@ class GraphLowRank:
     def to_coordinates(self, w: FloatArray) -> FloatArray:
         """Return :math:`A^{1/2} W B^{1/2}`, in which the atoms are those of `LowRank`."""
         rows, cols = self.smoothers
-        matrix = np.asarray(w, dtype=np.float64).reshape(self.shape)
+        # Contiguous, because the product of a strided view may differ in its last bit.
+        matrix = np.ascontiguousarray(w, dtype=np.float64).reshape(self.shape)
         return np.ascontiguousarray(cols.root(rows.root(matrix).T).T).ravel()
 
     def from_coordinates(self, z: FloatArray) -> FloatArray:

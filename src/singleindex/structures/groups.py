@@ -292,7 +292,7 @@ def _differs_from_itself(label: Any) -> bool:
     """Tell NaN and NaT, and NA of pandas, which has no truth value."""
     try:
         return bool(np.any(label != label))
-    except TypeError:
+    except (TypeError, ValueError):  # which of the two depends on the version of numpy
         return True
 
 
