@@ -113,6 +113,7 @@ class Run:
     def _note_end(self, work: Work, case: int, kind: str, log: Path) -> None:
         """Note a case that its child has not survived; run it alone first, if others came before it."""
         told = {"case": case, "kind": kind, "place": place_in(log), "message": "see the log"}
+        written = log.read_bytes()
         if case > work.first:
             n_before = self.tallies[work.target].n_cases
             self._run_child(replace(work, first=case, cases=1, seconds=None))
@@ -124,7 +125,7 @@ class Run:
             told |= {"kind": f"{kind} after other cases", "message": f"cases from {work.first} on"}
         folder = self.folder / f"{work.target}-{self.seed}-{case}"
         folder.mkdir(exist_ok=True)
-        shutil.copy(log, folder)
+        (folder / "child.log").write_bytes(written)
         self._note(work.target, told)
 
     def _messages(self, child: subprocess.Popen[bytes], ended: Ended) -> Iterator[dict[str, Any]]:
