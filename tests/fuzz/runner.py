@@ -73,13 +73,14 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def for_seconds(self, seconds: float) -> None:
-        """Give each target its turn, again and again."""
+        """Give each target its turn, again and again, all the same time."""
         end = time.monotonic() + seconds
-        turn = min(self.limits.turn, seconds / len(self.names))
-        while time.monotonic() < end:
-            for name in self.names:
-                if time.monotonic() < end:
-                    self._run_child(self._work(name, seconds=min(turn, max(end - time.monotonic(), 1.0))))
+        rounds = max(1, round(seconds / (self.limits.turn * len(self.names))))
+        turns = self.names * rounds
+        for number, name in enumerate(turns):
+            share = (end - time.monotonic()) / (len(turns) - number)
+            # A child takes some time to start, and to make what its cases begin with.
+            self._run_child(self._work(name, seconds=max(0.7 * share, 1.0)))
 
     def for_cases(self, cases: int, first: int = 0) -> None:
         """Run so many cases of each target."""

@@ -171,12 +171,12 @@ def as_npy(case: Case, drawn: Drawn, how: str | None) -> bytes:
 def as_parquet(case: Case, drawn: Drawn, how: str | None) -> bytes:
     frame = pd.DataFrame(drawn.X, columns=drawn.names).assign(y=drawn.y)
     if how == "cells":
+        if case.chance(0.5):
+            frame.loc[case.rng.integers(len(frame)), case.pick(drawn.names)] = float(edge_number(case))
         column = case.pick(frame.columns)
         kind = case.pick(odd_columns(len(frame)))
         case.say("column", (column, kind))
         frame[column] = odd_columns(len(frame))[kind]
-        if case.chance(0.5):
-            frame.loc[case.rng.integers(len(frame)), case.pick(drawn.names)] = edge_number(case)
     elif how == "shape":
         shapes = [frame[:0], frame[:2], frame[["y"]], frame[["y"]][:0], frame.rename(columns={"x0": "Y"})]
         frame = case.pick([*shapes, frame.T.rename(columns=str), frame.set_index("x0")])
