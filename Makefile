@@ -9,10 +9,14 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.pyx' -o -name '*.pxd') meso
 BUILD_TOOLS := meson-python meson ninja 'Cython>=3.1'
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-BUILD := $(PIP) install --no-build-isolation --no-deps -Cbuild-dir=build
+BUILD := $(PIP) install --no-build-isolation --no-deps -Cbuild-dir=$(VENV)/build
 EXTRAS = $(PIP) install 'singleindex[$(1)]'
+# Two processes, each with the tests of a file together, and no threads that would fight over the cores.
+JOBS ?= 2
+PYTEST := OPENBLAS_NUM_THREADS=1 python -m pytest -n $(JOBS) --dist loadfile
+CORE_TESTS := $(addprefix tests/,estimators link structures design)
 
-.PHONY: demo images test lint docs dev bench bench-quick paper clean
+.PHONY: demo images test test-oldest test-newest lint wheel docs dev bench bench-quick paper clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -22,13 +26,30 @@ images: demo
 	cp demo_output/links.png docs/images/links.png
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests README.md docs/start.md --doctest-glob='*.md'
+	$(PYTEST) tests README.md docs/start.md --doctest-glob='*.md'
 	cd $(VENV) && bin/python -m pytest --doctest-modules --pyargs singleindex -c ../pyproject.toml --rootdir=..
+
+# At the least versions that pyproject.toml allows. What they warn of is no concern of ours.
+test-oldest: .venv-oldest/.installed
+	PATH=$(CURDIR)/.venv-oldest/bin:$$PATH $(PYTEST) $(CORE_TESTS) tests/solvers tests/export tests/cli -o filterwarnings=
+
+# At the newest Python of this machine.
+test-newest: .venv-newest/.installed
+	PATH=$(CURDIR)/.venv-newest/bin:$$PATH $(PYTEST) $(CORE_TESTS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# What would be published: the committed sources, and a wheel built from them, tried where nothing can be compiled.
+wheel: $(VENV)/.tools
+	rm -rf dist .venv-wheel
+	$(PIP) install build
+	$(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv .venv-wheel
+	PATH=$(CURDIR)/.venv-wheel/bin CC=false python -m pip --disable-pip-version-check --quiet install dist/*.whl
+	PATH=$(CURDIR)/.venv-wheel/bin python .ci/smoke_test.py
 
 # The site is in docs/_build/html; every lesson and example is run, and a warning is an error.
 docs: $(VENV)/.installed
@@ -71,5 +92,14 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	$(call EXTRAS,dev)
 	touch $@
 
+.venv-oldest/.installed: CONSTRAINTS = --constraint $(@D)/minimums.txt
+.venv-oldest/.installed .venv-newest/.installed: .venv-%/.installed: $(SOURCES) .ci/find_python.py .ci/minimums.py
+	rm -rf $(@D)
+	python=$$($(PYTHON) .ci/find_python.py $*) && $$python -m venv $(@D)
+	$(PYTHON) .ci/minimums.py > $(@D)/minimums.txt
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install '.[test]' $(CONSTRAINTS)
+	touch $@
+
 clean:
-	rm -rf $(VENV) benchmarks/side_by_side/.environments build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel benchmarks/side_by_side/.environments build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
+from importlib import metadata
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -15,11 +15,10 @@ sys.path.insert(0, str(HERE))
 
 from generate import write_generated  # noqa: E402
 
-_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 project = "singleindex"
 author = "The singleindex developers"
 copyright = author
-version = release = _PROJECT["version"]
+version = release = metadata.version(project)
 
 extensions = [
     "myst_parser",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from .link import lipschitz_isotonic_regression
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "LipschitzIsotonicRegression",
@@ -49,8 +49,10 @@ def __getattr__(name: str) -> Any:
             if hasattr(module, name):
                 value = globals()[name] = getattr(module, name)
                 return value
+    if name == "__version__":
+        return import_module("importlib.metadata").version(__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    return sorted({*globals(), *__all__, *_PACKAGES, "__version__"})

@@ -226,7 +226,7 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize(("loader", "args", "file", "published"), MISSING, ids=lambda x: str(x))
+@pytest.mark.parametrize(("loader", "args", "file", "published"), MISSING)
 def test_a_missing_file_is_named_with_its_source_and_place(
     loader, args, file, published, tmp_path, monkeypatch
 ):

@@ -379,7 +379,7 @@ def test_duplicated_columns_and_rows(model):
     assert fitted.score(np.tile(X, (2, 2)), np.tile(Y, 2)) > (0.8 if is_classifier(model) else 0.3)
 
 
-@pytest.mark.parametrize("structure", [Sparse, "sparse", 3, object()], ids=repr)
+@pytest.mark.parametrize("structure", [Sparse, "sparse", 3, object()])
 def test_structure_of_wrong_kind(structure):
     with pytest.raises(ValueError, match="project, count_atoms and check"):
         SingleIndexRegressor(structure=structure).fit(X, Y)
@@ -394,7 +394,7 @@ def test_structure_whose_check_tells_nothing():
         SingleIndexRegressor(3, structure=Silent()).fit(X, Y)
 
 
-@pytest.mark.parametrize("link", [np.log, np.sqrt, np.negative, np.abs, lambda index: 0.0], ids=repr)
+@pytest.mark.parametrize("link", [np.log, np.sqrt, np.negative, np.abs, lambda index: 0.0])
 def test_functions_that_are_no_links(link):
     with pytest.raises(ValueError, match="link function"):
         SingleIndexRegressor(link=link).fit(X, Y)

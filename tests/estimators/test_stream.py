@@ -22,7 +22,7 @@ from singleindex.design import DenseDesign, chunk_arrays
 from singleindex.estimators.persistence import ModelFileError
 from singleindex.link import FixedLink, Lpav
 from singleindex.solvers import Stochastic, StochasticCsi
-from singleindex.structures import GroupSparse, RowSparse, Sparse
+from singleindex.structures import GraphLowRank, GroupSparse, LowRank, RowSparse, Sparse
 
 SMALL = Stochastic(batch_size=50, refit_every=4, n_bins=64)
 
@@ -342,3 +342,56 @@ def test_the_state_before_any_weight_is_a_state():
     model = SingleIndexRegressor(solver=SMALL).partial_fit(X, y)
     model.stream_["outputs"][0].clear()
     through_a_file(model)
+
+
+# ---------------------------------------------------------------- structures with coordinates
+
+
+def make_graph_problem(n=2000, seed=0):
+    """Return a structure on a chain of rows, the matrix of its map, and data of a smooth matrix."""
+    rng = np.random.default_rng(seed)
+    smooth = GraphLowRank((8, 5), row_graph=np.eye(8, k=1) + np.eye(8, k=-1), row_strength=6.0)
+    to_w = np.column_stack([smooth.from_coordinates(column) for column in np.eye(40)])
+    X = rng.normal(size=(n, 40))
+    truth = np.outer(np.linspace(0.5, 1, 8), rng.normal(size=5)).ravel()
+    return smooth, to_w, X, X @ truth + 0.5 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.05])
+@pytest.mark.parametrize("n_atoms", [1, None])
+def test_a_stream_learns_in_the_coordinates_of_a_structure(penalty, n_atoms):
+    smooth, to_w, X, y = make_graph_problem()
+    # A learned link would jump where rounding puts a row into another bin; projections are near, not exact.
+    settings = {
+        "n_atoms": n_atoms,
+        "penalty": penalty,
+        "column_scale": None,
+        "solver": SMALL,
+        "link": "identity",
+    }
+    found = SingleIndexRegressor(structure=smooth, **settings).fit(X, y)
+    plain = SingleIndexRegressor(structure=LowRank((8, 5)), **settings).fit(X @ to_w, y)
+    np.testing.assert_allclose(found.coef_, to_w @ plain.coef_, atol=1e-3)
+    np.testing.assert_allclose(found.predict(X), plain.predict(X @ to_w), atol=1e-3)
+    streamed = SingleIndexRegressor(structure=smooth, **settings)
+    for part in np.array_split(np.arange(len(y)), 7):
+        streamed.partial_fit(X[part], y[part])
+    resumed = through_a_file(streamed)
+    assert np.corrcoef(resumed.index(X), found.index(X))[0, 1] > 0.99
+
+
+def test_a_structure_whose_map_cannot_be_inverted_is_refused():
+    class OneWay:
+        def __init__(self, inner):
+            self.inner = inner
+
+        def __getattr__(self, name):
+            if name in ("inner", "to_coordinates"):
+                raise AttributeError(name)
+            return getattr(self.inner, name)
+
+        project, count_atoms, check = LowRank.project, LowRank.count_atoms, LowRank.check
+
+    smooth, _, X, y = make_graph_problem(200)
+    with pytest.raises(ValueError, match="no to_coordinates, which a stream needs"):
+        SingleIndexRegressor(structure=OneWay(smooth), solver="stochastic").fit(X, y)

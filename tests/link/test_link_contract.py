@@ -28,7 +28,7 @@ FITTERS = [
 ]
 # Every test runs for each of them.
 fewer_examples = settings(max_examples=settings().max_examples // 3)
-every_fitter = pytest.mark.parametrize("fitter", FITTERS, ids=repr)
+every_fitter = pytest.mark.parametrize("fitter", FITTERS)
 
 
 @st.composite

@@ -250,7 +250,9 @@ def test_infinite_lipschitz_is_scikit_learns_isotonic_regression(problem):
 @given(problems(lipschitz=[0.0]))
 def test_zero_lipschitz_is_the_weighted_mean(problem):
     mean = np.average(problem.y, weights=problem.sample_weight)
-    expected = np.full(len(problem.y), np.clip(mean, problem.y_min, problem.y_max))
+    low = -np.inf if problem.y_min is None else problem.y_min
+    high = np.inf if problem.y_max is None else problem.y_max
+    expected = np.full(len(problem.y), np.clip(mean, low, high))
     assert_close(problem.fit(), expected, problem.scale(expected), 1e-12)
 
 

@@ -20,6 +20,9 @@ from .convert import as_row_design
 from .survey import Survey, TargetSurvey, survey_rows
 from .sweep import Sweep, Visit, without_rows
 
+# Of rows that are never held together, so that their weights cannot all be brought nearer to 1.
+LARGEST_WEIGHT = 1e30
+
 
 class ChunkError(ValueError):
     """A chunk of the data cannot be read or used; the message names it."""
@@ -251,6 +254,11 @@ def check_weight(weight: FloatArray | None, name: str) -> None:
     if weight is not None and not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise ChunkError(
             f"{name}: sample weights must be finite and not negative; correct or drop these rows."
+        )
+    if weight is not None and np.max(weight, initial=0.0) > LARGEST_WEIGHT:
+        raise ChunkError(
+            f"{name}: there is a sample weight of {np.max(weight):g}, and sums of such are no numbers; "
+            "divide all weights by a common number, so that they average about one."
         )
 
 

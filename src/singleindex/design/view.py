@@ -118,17 +118,25 @@ class View(Design):
         return self.linear_map.pull_back(gradient.copy())
 
 
-def column_scale(variance: FloatArray, power: float) -> FloatArray:
+def column_scale(variance: FloatArray, power: float, unit: FloatArray | None = None) -> FloatArray:
     r"""Return the factors :math:`1 / (s\,(\sigma_j / s)^\gamma)`, s the root mean square of the σ.
 
     With `power` γ = 1 every column gets unit variance, with γ = 0 all are divided by the same number, so
     that their mean variance is one; γ = ½ is between the two. Constant columns get the factor 0.
+
+    `unit` says that the variances are those of columns multiplied by it, as they themselves would overflow.
     """
-    sd = np.sqrt(variance)
+    sd = np.sqrt(variance) if unit is None else np.sqrt(variance) / unit
     used = sd > 0
     scale = np.zeros_like(sd)
     if used.any():
-        typical = np.sqrt(np.mean(variance[used]))
         with np.errstate(all="ignore"):  # what is too large or too small is for the caller to see
-            scale[used] = 1 / (typical * (sd[used] / typical) ** power)
+            if unit is None:
+                typical = np.sqrt(np.mean(variance[used]))
+                scale[used] = 1 / (typical * (sd[used] / typical) ** power)
+            else:
+                # By logarithms: of units so far apart even the ratios need not be numbers.
+                top = np.max(sd)
+                of_typical = np.log2(top) + 0.5 * np.log2(np.mean(np.square(sd[used] / top)))
+                scale[used] = np.exp2(-power * np.log2(sd[used]) - (1 - power) * of_typical)
     return scale

@@ -14,6 +14,7 @@ from ..design.blocks import Target
 from ..design.checks import as_sound
 from ..design.survey import TargetSurvey
 from ..fitting.blocks import as_source, fit_blocks, is_in_blocks
+from ..fitting.extremes import as_precise, combined, weight_within_reach, wide_enough
 from ..fitting.memory import fit_rows
 from ..fitting.plan import Plan, make_plan
 from ..fitting.progress import Teller
@@ -145,7 +146,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     def _copy(self, fitted: Fitted, dtype: Any) -> None:
         """Set the fitted attributes."""
-        attributes = self._attributes(fitted.coef.astype(dtype, copy=False), fitted.links)
+        attributes = self._attributes(as_precise(fitted.coef, dtype), fitted.links)
         results = fitted.results
         single = len(results) == 1
         attributes["history_"] = results[0].history if single else [r.history for r in results]
@@ -171,7 +172,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
             accept_large_sparse=True, reset=reset, **options,
         )  # fmt: skip
-        return as_sound(X), y
+        return wide_enough(combined(as_sound(X))), y
 
     def _check_y_of_design(self, X, y, options):
         """Return checked y; a design answers for its own columns."""
@@ -184,6 +185,12 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         return y
 
     def _check_weight(self, sample_weight, X):
+        """Return the weights of all rows, None where they count alike."""
+        weight = self._check_some_weight(sample_weight, X)
+        return None if weight is None else weight_within_reach(weight)
+
+    def _check_some_weight(self, sample_weight, X):
+        """Return the weights of some rows, in units that all rows share."""
         if sample_weight is None:
             return None
         weight = _check_sample_weight(

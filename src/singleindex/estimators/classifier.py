@@ -174,7 +174,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         """
         is_first = not hasattr(self, "stream_")
         X, y = self._check_X_y(X, y, multi_output=True, reset=is_first)
-        weight = self._check_weight(sample_weight, X)
+        weight = self._check_some_weight(sample_weight, X)
         self._begin_stream(y, classes, is_first)
         if self.multilabel_:
             Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)

@@ -7,7 +7,7 @@ import copy
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from ..fitting.blocks import is_in_blocks
+from ..fitting.blocks import IN_MEMORY, is_in_blocks
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
 from .base import PLANNED, SingleIndexBase
@@ -41,10 +41,7 @@ class SearchMixin(SingleIndexBase):
         self
         """
         if is_in_blocks(X):
-            raise ValueError(
-                f"{type(self).__name__} splits rows, which needs data in memory. Choose the settings on "
-                "a sample of the rows, then fit SingleIndexRegressor or SingleIndexClassifier with them."
-            )
+            raise ValueError(IN_MEMORY.format(type(self).__name__))
         X, targets, weight = self._check_data(X, y, sample_weight)
         settings = SearchSettings(
             self.n_atoms, self.alphas, self.penalties, self.column_scales, self.cv, self.rule, self.refit,

@@ -12,6 +12,7 @@ from ..fitting.memory import prepare
 from ..fitting.path import trace_path
 from ..fitting.record import model_of
 from ..solvers.path import Level, hard_levels
+from ..solvers.result import squared
 from .regressor import SingleIndexRegressor
 
 
@@ -85,7 +86,9 @@ def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, m
         penalty=None if penalty is None else np.array([level.penalty for level in levels]),
         coefs=trace.last_coefs(unit),
         links=[model_of(steps[-1], trace.view.to_features, unit)[1] for steps in trace.levels],
-        mse=[np.array([[one.mse for one in step] for step in steps]) * unit**2 for steps in trace.levels],
+        mse=[
+            np.array([[one.mse for one in step] for step in steps]) * squared(unit) for steps in trace.levels
+        ],
         atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in trace.levels],
     )
 

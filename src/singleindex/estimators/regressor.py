@@ -128,7 +128,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         self
         """
         X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, reset=not hasattr(self, "stream_"))
-        weight = self._check_weight(sample_weight, X)
+        weight = self._check_some_weight(sample_weight, X)
         return self._go_on(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1), weight)
 
     def _check_data(self, X, y, sample_weight):

@@ -7,8 +7,10 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import row_norms
 
-from ..design import as_design
+from ..design import Scaling, View, as_design
+from ..fitting.blocks import IN_MEMORY, is_in_blocks
 from ..fitting.checks import check_count, check_number, check_slope, check_varies
+from ..fitting.extremes import unit_of
 from ..fitting.progress import Progress
 from ..fitting.record import as_fitted
 from ..link import Lpav
@@ -64,7 +66,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn w and g.
 
         Parameters
@@ -77,30 +79,29 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         -------
         self
         """
+        if is_in_blocks(X):
+            raise ValueError(IN_MEMORY.format(type(self).__name__))
         X, y = self._check_X_y(X, y, y_numeric=True, ensure_min_samples=2)
         weight = self._check_weight(sample_weight, X)
         y = np.asarray(y, dtype=np.float64)
         used = np.ones(len(y), bool) if weight is None else weight > 0
         check_varies(y[used, None])
-        unit = np.ones(1)
-        progress = Progress(self._teller(X, y), unit)
-        longest = row_norms(sparse.csr_matrix(X) if sparse.issparse(X) else X, squared=True)[used].max()
+        x_unit, unit = unit_of(X), np.array([1 / unit_of(y)])
+        scaled = X if x_unit == 1 else X * x_unit
+        longest = row_norms(sparse.csr_matrix(scaled) if sparse.issparse(X) else scaled, squared=True)
+        view = View(as_design(X), Scaling(np.full(X.shape[1], x_unit)))
         fitter, max_iter = Lpav(check_slope(self.lipschitz)), check_count("max_iter", self.max_iter)
-        progress.begin(1, max_iter, as_it_is)
+        progress = Progress(self._teller(X, y), unit)
+        progress.begin(1, max_iter, view.to_features)
         method = Gradient(
-            as_design(X), y, Simplicity(Sparse(), fitter.slope), fitter, sample_weight=weight,
-            start=np.zeros(X.shape[1]), step_size=1 / float(longest or 1),
+            view, y / unit[0], Simplicity(Sparse(), fitter.slope), fitter, sample_weight=weight,
+            start=np.zeros(X.shape[1]), step_size=1 / float(longest[used].max() or 1),
         )  # fmt: skip
         result = drive(method, max_iter=max_iter, tol=check_number("tol", self.tol), on_iteration=progress)
         progress.end()
-        self._copy(as_fitted([result], as_it_is, unit), X.dtype)
+        self._copy(as_fitted([result], view.to_features, unit), X.dtype)
         return self
 
     def predict(self, X):
         """Return the link at the index: an estimate of E[y | x]."""
         return self._fitted_values(self.index(X))
-
-
-def as_it_is(w):
-    """Return w: it is learned in the units of X."""
-    return w

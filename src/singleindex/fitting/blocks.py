@@ -14,12 +14,18 @@ from ..design.dask import DaskSource, is_dask
 from ..design.survey import TargetSurvey
 from ..solvers import OnePass, Stochastic, TwoPass
 from ..solvers.result import FloatArray
-from .memory import solve_in_one_pass, solve_in_two_passes, with_final_links
+from .extremes import Spread
+from .memory import check_spread, solve_in_one_pass, solve_in_two_passes, with_final_links
 from .plan import Plan
 from .progress import Progress, RowsBar, Teller
 from .record import Fitted
 from .stream import stream_blocks
 from .targets import units_of_outputs
+
+IN_MEMORY = (
+    "{} needs its data in memory. Choose the settings on a sample of the rows, as arrays, then fit "
+    "SingleIndexRegressor or SingleIndexClassifier with them to all."
+)
 
 
 def is_in_blocks(X: Any) -> bool:
@@ -75,7 +81,9 @@ def _fit_in_one_pass(
     design = BlockDesign(source, survey.lengths)
     solver = plan.solver if isinstance(plan.solver, OnePass) else OnePass()
     progress = Progress(teller, unit)
-    solved = solve_in_one_pass(plan, design, survey, targets, None, solver, progress, source.fingerprint())
+    solved = solve_in_one_pass(
+        plan, design, survey, Spread(survey.variance), targets, None, solver, progress, source.fingerprint()
+    )
     if plan.final_link_is_open(len(targets)):
         none = np.empty((0, len(targets)))  # the results bring the bins that their links were fitted to
         solved = replace(solved, results=with_final_links(plan, solved.results, none, None, None))
@@ -95,7 +103,8 @@ def _fit_in_two_passes(
     if not plan.is_classifier:
         unit = units_of_outputs(plan.fitter, Y, weight)
     progress = Progress(teller, unit)
-    solved = solve_in_two_passes(plan, design, survey.variance, Y / unit, weight, progress)
+    spread = check_spread(Spread(survey.variance))
+    solved = solve_in_two_passes(plan, design, spread, Y / unit, weight, progress)
     if plan.final_link_is_open(len(targets)):
         solved = replace(solved, results=with_final_links(plan, solved.results, Y / unit, weight, None))
     progress.end()

@@ -12,6 +12,7 @@ from ..design import View, multiply
 from ..link import LinkFitter, MonotoneCurve
 from ..solvers import Iterate, fit_scale
 from ..solvers.result import FloatArray
+from .extremes import unit_of
 from .plan import Plan
 
 Weight = FloatArray | None
@@ -19,6 +20,10 @@ Weight = FloatArray | None
 
 def spread_of(index: FloatArray, weight: Weight) -> tuple[float, float]:
     """Return mean and standard deviation of an index."""
+    unit = unit_of(index)
+    if unit != 1:
+        mean, sd = spread_of(unit * index, weight)
+        return mean / unit, sd / unit
     mean = float(np.average(index, weights=weight))
     return mean, float(np.sqrt(np.average((index - mean) ** 2, weights=weight)))
 
@@ -52,6 +57,9 @@ def held_out_index(
 
 def line_length(index: FloatArray, y: FloatArray, fitter: LinkFitter, weight: Weight) -> float:
     """Return the factor at which a line of the largest slope fits y, as in the solver's start."""
+    unit = unit_of(index)
+    if unit != 1:
+        return unit * line_length(unit * index, y, fitter, weight)
     mean, sd = spread_of(index, weight)
     slope = np.average((index - mean) * y, weights=weight) / sd**2 if sd > 0 else 0.0
     return float(max(abs(slope), 1e-12) / fitter.slope)
@@ -70,6 +78,9 @@ def length_for_link(
     Where the index predicts held-out rows hardly better than chance, the factor stays near that of the
     least-squares line, which is then almost level: a steeper link would be fitted to noise.
     """
+    unit = unit_of(held_out)
+    if unit != 1:
+        return unit * length_for_link(unit * held_out, y, fitter, weight, precision, guess / unit)
     centred = y - np.average(y, weights=weight)
     slope = float(np.average(held_out * centred, weights=weight))
     base = max(abs(slope), 1e-12) / fitter.slope
@@ -77,7 +88,8 @@ def length_for_link(
     total = len(y) if weight is None else weight.sum()
     noise = np.average(centred**2, weights=weight) * np.average(held_out**2, weights=weight) / total
     # None at two standard errors of the slope, all of it far beyond.
-    trust = max(0.0, 1 - 4 * noise / slope**2) if slope > 0 else 0.0
+    ratio = 4 * noise / slope**2 if slope**2 > 0 else np.inf
+    trust = max(0.0, 1 - ratio) if slope > 0 else 0.0
     return float(base * scale**trust)
 
 

@@ -25,6 +25,7 @@ from ..solvers import (
 from ..solvers.checkpoint import fingerprint
 from ..solvers.result import FloatArray
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
+from .extremes import Spread, spread_of_columns
 from .folds import splits_of
 from .plan import Plan
 from .progress import Progress, Teller
@@ -65,42 +66,55 @@ def solve_rows(
     if isinstance(solver, OnePass):
         design = as_row_design(X, keeps_support=True)
         outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
-        survey = survey_rows(design, Y, weight)
-        return solve_in_one_pass(plan, design, survey, outputs, weight, solver, progress, (X.shape,))
+        with np.errstate(over="ignore", invalid="ignore"):
+            survey = survey_rows(design, Y, weight)
+        spread = spread_of_columns(X, survey.variance, _shares(X.shape[0], weight))
+        return solve_in_one_pass(plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,))
     return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress)
 
 
 # ---------------------------------------------------------------- two passes
 
 
-def prepare(X: Any, weight: FloatArray | None) -> tuple[Design, FloatArray]:
-    """Return X as a design, and the variance of its columns."""
+def prepare(X: Any, weight: FloatArray | None) -> tuple[Design, Spread]:
+    """Return X as a design, and the spread of its columns."""
     design = as_design(X)
-    n = design.shape[0]
-    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
-    _, variance = design.column_moments(share)
-    check_variance(variance)
-    return design, variance
+    share = _shares(design.shape[0], weight)
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, variance = design.column_moments(share)
+    return design, check_spread(spread_of_columns(X, variance, share))
 
 
-def check_variance(variance: FloatArray) -> None:
+def _shares(n_rows: int, weight: FloatArray | None) -> FloatArray:
+    return np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
+
+
+def check_spread(spread: Spread) -> Spread:
+    """Return the spread of columns that something can be learned from, or raise."""
+    variance = spread.variance
     if not variance.any():
         raise ValueError(
-            "Every column of X is constant over the rows of positive weight: there is nothing to "
-            "learn w from. Check that the right columns were passed."
+            "Every column of X is constant over the rows of positive weight, or nearly: there is nothing "
+            "to learn w from. Check that the right columns were passed."
         )
+    if not np.isfinite(variance).all():
+        raise ValueError(
+            f"Column {int(np.flatnonzero(~np.isfinite(variance))[0])} of X holds numbers whose squares "
+            "are none; bring X to units in which no number is above 1e150."
+        )
+    return spread
 
 
 def solve_in_two_passes(
     plan: Plan,
     design: Design,
-    variance: FloatArray,
+    spread: Spread,
     Y: FloatArray,
     weight: FloatArray | None,
     progress: Progress | None,
 ) -> Solved:
-    view, plan = plan.view(design, variance)
-    del variance  # as long as w, and of no more use
+    view, plan = plan.view(design, spread)
+    del spread  # as long as w, and of no more use
     problems = [np.ascontiguousarray(y) for y in Y.T]
     if plan.is_joint(Y.shape[1]):
         plan, problems = plan.for_joint_fit(), [Y]
@@ -123,6 +137,7 @@ def solve_in_one_pass(
     plan: Plan,
     design: Any,
     survey: Survey,
+    spread: Spread,
     outputs: Sequence[Any],
     weight: FloatArray | None,
     solver: OnePass,
@@ -130,8 +145,7 @@ def solve_in_one_pass(
     mark: Any,
 ) -> Solved:
     """Solve for each output in turn; `mark` tells the data from others in a checkpoint."""
-    check_variance(survey.variance)
-    view, viewed = plan.view(design, survey.variance)
+    view, viewed = plan.view(design, check_spread(spread))
     seen = replace(
         survey,
         mean=view.pull_back(survey.mean),
@@ -225,7 +239,7 @@ def _with_fitted_scale(
 def _held_out(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
     """Return the index of each row under a w learned without it, in units of its spread."""
     held_out = np.full(targets.Y.shape, np.nan)
-    for train, test in splits_of(plan.link_cv, plan, X, targets):
+    for train, test in splits_of(plan.link_cv, plan, X, targets, weight):
         part = None if weight is None else weight[train]
         solved = solve_rows(plan, take_rows(X, train), targets.Y[train], part)
         iterates = [result.best for result in solved.results]

@@ -12,6 +12,7 @@ from ..design import Design, View
 from ..solvers import Iterate, Level, solve_path
 from ..solvers.path import iterations_at
 from ..solvers.result import FloatArray
+from .extremes import Spread
 from .plan import Plan
 
 
@@ -34,7 +35,7 @@ class Trace:
 
 def trace_path(
     plan: Plan,
-    prepared: tuple[Design, FloatArray],
+    prepared: tuple[Design, Spread],
     Y: FloatArray,
     weight: FloatArray | None,
     levels: Sequence[Level],

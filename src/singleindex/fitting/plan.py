@@ -12,6 +12,7 @@ from scipy import sparse
 from ..design import Chain, Design, Scaling, View, column_scale
 from ..link import FIXED_LINKS, FixedLink, LinkFitter, Lpav, PerOutput, SharedLink
 from ..solvers import OnePass, Simplicity, Stochastic, TwoPass, check_solver
+from ..solvers.result import FloatArray
 from ..structures import EachOutput, Sparse, Structure
 from .checks import (
     check_atoms_available,
@@ -22,6 +23,7 @@ from .checks import (
     check_slope,
     check_structure,
 )
+from .extremes import Spread
 
 # No probability of a learned link is closer to 0 or 1: data cannot tell that anything is certain.
 CERTAIN = 1e-6
@@ -37,6 +39,7 @@ class Plan:
 
     Attributes
     ----------
+    n_features : int
     structure : Structure
     fitter : LinkFitter
         Of the link while w is learned.
@@ -58,6 +61,7 @@ class Plan:
         When a solver ends.
     """
 
+    n_features: int
     structure: Structure
     fitter: LinkFitter
     final_fitter: LinkFitter
@@ -92,18 +96,30 @@ class Plan:
             fitter=SharedLink(self.fitter) if self.shared_link else PerOutput(self.fitter),
         )
 
-    def view(self, design: Design, variance: np.ndarray) -> tuple[View, Plan]:
+    def view(self, design: Design, spread: Spread) -> tuple[View, Plan]:
         """Return X in the coordinates in which w is learned, and the plan that goes with it."""
-        scaling = Scaling(self.column_factors(variance))
+        scaling = Scaling(self.column_factors(spread))
         coordinates, structure = self.structure.coordinates(design.shape[1])
         linear_map = scaling if coordinates is None else Chain(scaling, coordinates)
         return View(design, linear_map), replace(self, structure=structure)
 
-    def column_factors(self, variance: np.ndarray) -> np.ndarray:
+    @property
+    def power_of_columns(self) -> float | None:
+        """The power by which columns are scaled one by one; 0 where the structure does not allow for it."""
+        return self.power if self.power is None or self.structure.keeps_scaling else 0.0
+
+    def column_factors(self, spread: Spread) -> FloatArray:
         """Return what to multiply each column by, 0 for constant ones."""
         if self.power is None:
-            return np.where(variance > 0, 1.0, 0.0)
-        scale = column_scale(variance, self.power if self.structure.keeps_scaling else 0.0)
+            if spread.unit is not None:
+                raise ValueError(
+                    "column_scale=None leaves the columns of X as they are, and their squares are no "
+                    "numbers; use column_scale=0, or bring X to other units."
+                )
+            return np.where(spread.variance > 0, 1.0, 0.0)
+        scale = column_scale(
+            spread.variance, self.power if self.structure.keeps_scaling else 0.0, spread.unit
+        )
         if not np.isfinite(scale).all():
             raise ValueError(
                 f"column_scale={self.power} makes columns too large for numbers; use a value from 0 to 1, or "
@@ -155,6 +171,7 @@ def make_plan(
     if shared_link and not fitter.is_learned:
         raise ValueError("shared_link=True needs link='learned': a known link is shared anyway.")
     return Plan(
+        n_features=n_features,
         structure=structure,
         fitter=fitter,
         final_fitter=fitter.cautious() if is_classifier else fitter,

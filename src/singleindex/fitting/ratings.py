@@ -12,6 +12,7 @@ from ..design import EntriesDesign
 from ..link.lpav import check_vector
 from ..structures.graph import as_graph
 from .checks import check_varies
+from .extremes import weight_within_reach
 
 _SIDES = ("row", "column")
 
@@ -155,7 +156,7 @@ def _check_weight(sample_weight, n):
         raise ValueError(f"sample_weight must not be negative (first at position {bad}); 0 leaves one out.")
     if not weight.any():
         raise ValueError("all sample weights are zero; at least one must be positive.")
-    return weight
+    return weight_within_reach(weight)
 
 
 def _read_labels(pairs, graphs):

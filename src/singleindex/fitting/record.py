@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..solvers import Iterate, SolverResult
-from ..solvers.result import FloatArray
+from ..solvers.result import FloatArray, squared
+from .extremes import check_range
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,13 @@ def model_of(
     iterates: Sequence[Iterate], to_features: Callable[[FloatArray], FloatArray], unit: FloatArray
 ) -> tuple[FloatArray, list[Any]]:
     """Return coefficients and links of one iterate per output, in the units of X and y."""
-    iterates = [one.in_units(u) for one, u in zip(iterates, unit, strict=True)]
-    return np.column_stack([to_features(one.coef) for one in iterates]), [one.link for one in iterates]
+    scaled = [one.in_units(u) for one, u in zip(iterates, unit, strict=True)]
+    coef = np.column_stack([to_features(one.coef) for one in scaled])
+    check_range(coef, np.array([bool(one.coef.any()) for one in iterates]))
+    return coef, [one.link for one in scaled]
 
 
 def _in_units(result: SolverResult, unit: float) -> SolverResult:
-    squared = ("objective", "mse")
-    history = {name: v * unit**2 if name in squared else v for name, v in result.history.items()}
+    errors = ("objective", "mse")
+    history = {name: v * squared(unit) if name in errors else v for name, v in result.history.items()}
     return SolverResult(result.best, result.status, history, result.n_iter)

@@ -12,8 +12,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing
 
 from ..design import take_rows
-from ..solvers.result import FloatArray
+from ..solvers.result import FloatArray, squared
 from .cross_fit import Weight, length_for_link
+from .extremes import unit_of
 from .plan import CERTAIN, Plan
 from .record import Targets
 
@@ -51,6 +52,21 @@ QUICK_SCORES = {
 }
 
 
+def brier_of_classes(p: FloatArray, Y: FloatArray, weight: Weight) -> float:
+    return -float(np.average(np.square(p - Y).sum(axis=1), weights=weight))
+
+
+def log_likelihood_of_classes(p: FloatArray, Y: FloatArray, weight: Weight) -> float:
+    return float(np.average(np.log(p[Y > 0]), weights=weight))
+
+
+# Of several classes. scikit-learn's own ask that every class be among the rows they score.
+CLASS_SCORES: dict[str, Callable[..., float]] = {
+    "neg_brier_score": brier_of_classes,
+    "neg_log_loss": log_likelihood_of_classes,
+}
+
+
 @dataclass(frozen=True)
 class Scoring:
     """How candidates are compared.
@@ -77,6 +93,16 @@ class Scoring:
         """The same score without scikit-learn's checks, where there is one."""
         return QUICK_SCORES.get(self.name) if self.is_apart and isinstance(self.name, str) else None
 
+    @property
+    def of_classes(self) -> Callable[..., float] | None:
+        """The same score of the probabilities of several classes, where there is one."""
+        return None if self.is_apart or not isinstance(self.name, str) else CLASS_SCORES.get(self.name)
+
+    def unit(self, unit: FloatArray) -> float:
+        """Return what scores are to be multiplied by: squared errors are taken where they are numbers."""
+        is_squared = isinstance(self.name, str) and self.name == "neg_mean_squared_error"
+        return squared(1 / unit_of(unit)) if is_squared else 1.0
+
 
 class Scorekeeper:
     """Scores held-out indices."""
@@ -93,7 +119,7 @@ class Scorekeeper:
         for _, test in splits:
             self.times_held_out[test] += 1
         self.parts: list[Any] = []
-        if scoring.quick is None:
+        if scoring.quick is None and scoring.of_classes is None:
             self.parts = [(take_rows(X, test), _safe_indexing(targets.y, test)) for _, test in splits]
 
     def pooled(self, folds: Sequence[Any]) -> FloatArray:
@@ -113,9 +139,14 @@ class Scorekeeper:
             return self._score_quickly(self.scoring.quick, pooled, indices)
         links, factors = zip(*(self._fit_link(pooled[:, k], k) for k in range(self.Y.shape[1])), strict=True)
         in_units = [link if u == 1 else link.rescale(u) for link, u in zip(links, self.unit, strict=True)]
+        models = [self.scoring.as_model(i * np.array(factors) * self.unit, in_units) for i in indices]
+        if self.scoring.of_classes is not None:
+            return [
+                self.scoring.of_classes(model.predict_proba(None), self.Y[test], self._weight(test))
+                for model, (_, test) in zip(models, self.splits, strict=True)
+            ]
         scores = []
-        for (X_test, y_test), (_, test), index in zip(self.parts, self.splits, indices, strict=True):
-            model = self.scoring.as_model(index * np.array(factors) * self.unit, in_units)
+        for (X_test, y_test), (_, test), model in zip(self.parts, self.splits, models, strict=True):
             weight = {"sample_weight": self._weight(test)} if self.scorer_takes_weights else {}
             scores.append(self.scoring.scorer(model, X_test, y_test, **weight))
         return scores
@@ -124,7 +155,7 @@ class Scorekeeper:
         self, score: Callable[..., float], pooled: FloatArray, indices: list[FloatArray]
     ) -> list[float]:
         scores = []
-        for k, unit in enumerate(self.unit):
+        for k, unit in enumerate(self.unit * unit_of(self.unit)):
             link, factor = self._fit_link(pooled[:, k], k)
             folds = [(test, index[:, k]) for (_, test), index in zip(self.splits, indices, strict=True)]
             scores.append([
@@ -135,11 +166,7 @@ class Scorekeeper:
         return means
 
     def _weight(self, test: Any) -> Weight:
-        """Return the weights of a fold; rows of no weight at all count alike."""
-        if self.weight is None or not self.weight[test].any():
-            return None
-        part: FloatArray = self.weight[test]
-        return part
+        return None if self.weight is None else np.asarray(self.weight[test])
 
     def _fit_link(self, held_out: FloatArray, k: int) -> tuple[Any, float]:
         plan, seen = self.plan, np.isfinite(held_out)

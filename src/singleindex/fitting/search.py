@@ -16,9 +16,10 @@ from ..design import Design, multiply, take_rows
 from ..link import LinkFitter
 from ..solvers import Iterate, Level, SolverResult, Status
 from ..solvers.path import hard_levels, soft_levels
-from ..solvers.result import FloatArray, as_history
+from ..solvers.result import FloatArray, as_history, squared
 from .checks import check_n_atoms, check_number, check_penalty
 from .cross_fit import Weight, line_length, standardised
+from .extremes import Spread
 from .folds import splits_of
 from .memory import prepare, with_final_links
 from .path import Trace, trace_path
@@ -31,6 +32,8 @@ RULES = ("best", "one_se")
 REFITS = ("auto", "all", "average")
 # Below this number of rows one w varies more than it gains by being one.
 FEW_ROWS = 150
+# Held-out indices, in units of their spread, below which single precision is enough for them.
+_MOST_SINGLE = 1e30
 # What tells one candidate from another, beside its iteration.
 _CHOICES = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
 
@@ -97,6 +100,7 @@ class Candidate:
     iteration: int
     settings: dict[str, Any]
     folds: tuple[HeldOut, ...]
+    split_scores: FloatArray
     scores: FloatArray
 
     @property
@@ -126,7 +130,7 @@ def search(
     """Choose the settings on held-out rows, then learn w and the link from all."""
     prepared = prepare(X, weight)
     cells = make_cells(plan, settings, prepared)
-    splits = splits_of(settings.cv, plan, X, targets, groups)
+    splits = splits_of(settings.cv, plan, X, targets, weight, groups)
     progress = SearchProgress(teller)
     progress.begin(len(splits), len(cells))
     traced = trace_folds(plan, X, targets.Y, weight, splits, cells, settings.n_jobs, progress)
@@ -142,9 +146,9 @@ def search(
 # ---------------------------------------------------------------- the grid
 
 
-def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, FloatArray]) -> list[Cell]:
+def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, Spread]) -> list[Cell]:
     """Return the paths that are searched."""
-    design, variance = prepared
+    design, spread = prepared
     structure = plan.structure
     n_available = structure.check((design.shape[1],))
     if settings.n_atoms is None:
@@ -163,18 +167,18 @@ def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, Flo
             paths.append(tuple(Level(penalty=p) for p in shares))
     return [
         Cell(scale, check_number("alphas", alpha), path)
-        for scale in _distinct_scales(plan, settings.column_scales, variance)
+        for scale in _distinct_scales(plan, settings.column_scales, spread)
         for alpha in settings.alphas
         for path in paths
     ]
 
 
-def _distinct_scales(plan: Plan, powers: Sequence[float | None], variance: FloatArray) -> list[float | None]:
+def _distinct_scales(plan: Plan, powers: Sequence[float | None], spread: Spread) -> list[float | None]:
     """Return those of the column scales that make a difference to these columns."""
     kept: dict[float | None, FloatArray] = {}
     for power in powers:
         checked = None if power is None else check_number("column_scales", power)
-        factor = np.log(replace(plan, power=checked).column_factors(variance)[variance > 0])
+        factor = np.log(replace(plan, power=checked).column_factors(spread)[spread.variance > 0])
         if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
             kept[power] = factor
     return list(kept)
@@ -231,7 +235,9 @@ def _held_out(
         index = multiply(X_test, coef) + offset
         positions = np.flatnonzero(coef)
         count = float(np.mean([one.n_atoms for one in iterates]))
-        held_out.append(HeldOut(index.astype(np.float32), count, positions, coef.reshape(-1)[positions]))
+        if np.max(np.abs(index), initial=0.0) < _MOST_SINGLE:
+            index = index.astype(np.float32)
+        held_out.append(HeldOut(index, count, positions, coef.reshape(-1)[positions]))
         last = iterates
     return held_out
 
@@ -253,17 +259,27 @@ def score_all(
                     break
                 values = (cell.column_scale, cell.alpha, level.n_atoms, level.penalty, t + 1)
                 told = dict(zip(_CHOICES, values, strict=True))
-                candidates.append(Candidate(i, j, t, told, folds, np.array(keeper.score(folds))))
+                scores = np.array(keeper.score(folds))
+                candidates.append(Candidate(i, j, t, told, folds, scores, scores))
                 before = folds
         progress.step("path scored")
-    return candidates
+    return over_told_splits(candidates)
+
+
+def over_told_splits(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with the scores of those splits that have one for any of them.
+
+    A split has none, for instance, where its held-out rows lack a class that the score needs.
+    """
+    told = np.isfinite([one.split_scores for one in candidates]).any(axis=0)
+    if not told.any():
+        raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
+    return [replace(one, scores=one.split_scores[told]) for one in candidates]
 
 
 def near_best(candidates: Sequence[Candidate], standard_errors: float) -> list[Candidate]:
     """Return the candidates within so many standard errors of the best mean score."""
     means = np.array([one.mean_score for one in candidates])
-    if not np.isfinite(means).any():
-        raise ValueError("every candidate scored NaN; check `scoring` and the number of rows per fold.")
     best = int(np.nanargmax(means))
     folds = candidates[best].scores
     slack = 1e-12 * abs(means[best])
@@ -285,15 +301,15 @@ def not_told_apart(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [candidates[i] for i in np.flatnonzero(near).tolist()]
 
 
-def table_of(candidates: Sequence[Candidate]) -> dict[str, Any]:
+def table_of(candidates: Sequence[Candidate], unit: float) -> dict[str, Any]:
     """Return `cv_results_`: one array per quantity, one entry per candidate; None, no limit, becomes NaN."""
     results: dict[str, Any] = {
         name: np.array([one.settings[name] for one in candidates], dtype=np.float64) for name in _CHOICES
     }
-    scores = np.array([one.scores for one in candidates])
+    scores = np.array([one.split_scores for one in candidates]) * unit
     results["mean_n_atoms"] = np.array([one.n_atoms for one in candidates])
-    results["mean_test_score"] = np.array([one.mean_score for one in candidates])
-    results["std_test_score"] = np.array([float(np.std(one.scores)) for one in candidates])
+    results["mean_test_score"] = np.array([one.mean_score for one in candidates]) * unit
+    results["std_test_score"] = np.array([float(np.std(one.scores)) for one in candidates]) * unit
     for k, column in enumerate(scores.T):
         results[f"split{k}_test_score"] = column.copy()
     results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
@@ -306,7 +322,7 @@ def table_of(candidates: Sequence[Candidate]) -> dict[str, Any]:
 def refit(
     plan: Plan,
     settings: SearchSettings,
-    prepared: tuple[Design, FloatArray],
+    prepared: tuple[Design, Spread],
     X: Any,
     targets: Targets,
     weight: Weight,
@@ -331,9 +347,11 @@ def refit(
         if settings.held_out_link:
             held_out = np.mean([keeper.pooled(folds) for folds in used], axis=0)
         results = with_final_links(plan, results, targets.Y, weight, held_out)
+    unit = keeper.scoring.unit(targets.unit)
     found = {
-        "best_params_": chosen.settings, "best_score_": chosen.mean_score, "stability_": stability,
-        "cv_results_": table_of(candidates), "path_": path_record(cell, trace, targets.unit),
+        "best_params_": chosen.settings, "best_score_": float(chosen.mean_score * unit),
+        "cv_results_": table_of(candidates, unit), "path_": path_record(cell, trace, targets.unit),
+        "stability_": stability,
     }  # fmt: skip
     return as_fitted(results, to_features, targets.unit, found)
 
@@ -345,7 +363,10 @@ def path_record(cell: Cell, trace: Trace, unit: FloatArray) -> dict[str, Any]:
         "penalty": np.array([level.penalty for level in cell.levels]),
         "coefs": trace.last_coefs(unit),
         "mse": [
-            [float(np.mean([one.mse * u**2 for one, u in zip(step, unit, strict=True)])) for step in steps]
+            [
+                float(np.mean([one.mse * squared(u) for one, u in zip(step, unit, strict=True)]))
+                for step in steps
+            ]
             for steps in trace.levels
         ],
     }

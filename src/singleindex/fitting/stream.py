@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from ..design import as_row_design
-from ..design.blocks import Target, check_finite
+from ..design.blocks import Target, check_finite, check_weight
 from ..files.arrays import make_sparse
 from ..solvers import SolverResult, Stochastic, StochasticCsi
 from ..solvers.result import FloatArray
 from ..solvers.stochastic import check_state
+from .extremes import check_reach
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -79,8 +80,8 @@ def _check_plan(plan: Plan, n_outputs: int) -> None:
         raise ValueError("the link of a stream is fitted to rows not seen before anyway; leave link_cv out.")
     if not plan.structure.streams:
         raise ValueError(
-            f"{type(plan.structure).__name__} with overlapping groups or graphs cannot be learned from a "
-            "stream; use solver='one-pass'."
+            "overlapping groups, and other structures whose coordinates are not told by w, cannot be learned "
+            "from a stream; use solver='one-pass'."
         )
 
 
@@ -103,13 +104,17 @@ class Stream:
 
     def _solver(self, state: Mapping[str, Any] | None) -> StochasticCsi:
         plan = self.plan
+        coordinates, structure = plan.structure.coordinates(plan.n_features)
         return StochasticCsi(
-            plan.structure, plan.fitter, self.settings, n_atoms=plan.n_atoms, alpha=plan.alpha,
-            penalty=plan.penalty, power=plan.power, state=state,
+            structure, plan.fitter, self.settings, n_atoms=plan.n_atoms, alpha=plan.alpha,
+            penalty=plan.penalty, power=plan.power_of_columns, coordinates=coordinates, state=state,
         )  # fmt: skip
 
     def feed(self, X: Any, Y: FloatArray, weight: FloatArray | None, is_new: bool = True) -> None:
         """Learn from rows; `Y` has one column per output."""
+        for values, name in ((X, "X"), (Y, "y")):
+            check_reach(values, name)
+        check_weight(weight, "sample_weight")
         if self.batch_size is None:
             self.batch_size = _batch_size(X)
         X, Y, weight = _joined(self.waiting, (X, Y, weight))

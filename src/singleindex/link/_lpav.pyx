@@ -51,6 +51,9 @@ cdef enum:
     FAR = 8                # chunks passed one by one before whole groups are tried
     OLD = 256              # sums that were added to so often are taken afresh
 
+# Of two sides whose weights sum to a total, one at least is within this share of it, whatever the rounding.
+cdef double _HALF = 0.51
+
 cdef struct Weight:    # an unevaluated sum, |low| at most half an ulp of high
     double high
     double low
@@ -788,6 +791,7 @@ def merge_ties(
     cdef Py_ssize_t i, k
     cdef Py_ssize_t last = -1
     cdef double v = 1.0
+    cdef double part, gap
     if weighted:
         weight = w
     with nogil:
@@ -799,8 +803,14 @@ def merge_ties(
                     continue
             if last >= 0 and x_out[last] == x[k]:
                 w_out[last] += v
-                # The running mean cannot overflow where a sum of v * y could.
-                y_out[last] += (v / w_out[last]) * (y[k] - y_out[last])
+                # The running mean cannot overflow where a sum of v * y could; at the ends of the numbers
+                # the difference can.
+                part = v / w_out[last]
+                gap = y[k] - y_out[last]
+                if isinf(gap):
+                    y_out[last] = (1.0 - part) * y_out[last] + part * y[k]
+                else:
+                    y_out[last] += part * gap
             else:
                 last += 1
                 x_out[last] = x[k]
@@ -820,7 +830,7 @@ def spread_ties(
     cdef Py_ssize_t i, k
     cdef Py_ssize_t j = 0
     cdef Py_ssize_t last = knots.shape[0] - 1
-    cdef double part
+    cdef double part, gap, rise
     with nogil:
         for i in range(order.shape[0]):
             k = order[i]
@@ -829,13 +839,13 @@ def spread_ties(
             if j == last or x[k] <= knots[j]:
                 out[k] = z[j]
             else:
-                part = (x[k] - knots[j]) / (knots[j + 1] - knots[j])
-                out[k] = z[j] + part * (z[j + 1] - z[j])
-
-
-cdef inline double excess(double signed_sum, double weight_before, double weight_after) noexcept nogil:
-    """How far, in units of y, the lighter of two sides of a gap would still want to move."""
-    return fmax(signed_sum, 0.0) / fmin(weight_before, weight_after)
+                gap = knots[j + 1] - knots[j]
+                if isinf(gap):
+                    part = (0.5 * x[k] - 0.5 * knots[j]) / (0.5 * knots[j + 1] - 0.5 * knots[j])
+                else:
+                    part = (x[k] - knots[j]) / gap
+                rise = z[j + 1] - z[j]
+                out[k] = z[j] + part * rise if not isinf(rise) else (1.0 - part) * z[j] + part * z[j + 1]
 
 
 def largest_violation(
@@ -885,7 +895,7 @@ cdef double block_violation(
     cdef double push = 0.0
     cdef double lowest = -INFINITY
     cdef double highest = INFINITY
-    cdef double gap, step
+    cdef double gap, step, weight_there
     cdef Py_ssize_t k
     for k in range(begin, end):
         total += w[k] * (z[k] - y[k])
@@ -908,16 +918,36 @@ cdef double block_violation(
         worst = fmax(0.0, (total - push) if at_max else fabs(total - push)) / total_weight
     else:
         worst = fabs(total) / total_weight
+    # What the points before a gap pull with is what those behind it hold, and is summed over the lighter
+    # side: the heavy one's rounding would be large for it. A side that a bound pushes does not tell.
     for k in range(begin, end - 1):
         before += w[k] * (z[k] - y[k])
         weight += w[k]
-        gap = lipschitz * (x[k + 1] - x[k])
-        step = z[k + 1] - z[k]
-        if step <= tol and step < gap - tol:
-            worst = fmax(worst, excess(before - push, weight, total_weight - weight))
-        elif step > tol:
-            worst = fmax(worst, excess(push - before, weight, total_weight - weight))
+        if at_min != at_max and at_min or not at_min and not at_max and weight > _HALF * total_weight:
+            continue
+        weight_there = fmin(weight, fmax(total_weight - weight, w[k + 1])) if at_min else weight
+        worst = fmax(worst, gap_violation(x, z, lipschitz, tol, k, before - push) / weight_there)
+    if at_max:
+        return worst
+    before = 0.0
+    weight = 0.0
+    for k in range(end - 2, begin - 1, -1):
+        before -= w[k + 1] * (z[k + 1] - y[k + 1])
+        weight += w[k + 1]
+        if at_min or weight <= _HALF * total_weight:
+            worst = fmax(worst, gap_violation(x, z, lipschitz, tol, k, before) / weight)
     return worst
+
+
+cdef inline double gap_violation(
+    const double[::1] x, const double[::1] z, double lipschitz, double tol, Py_ssize_t k, double pull,
+) noexcept nogil:
+    """Return by how much the pull across the gap behind point k has the wrong sign for this gap."""
+    cdef double gap = lipschitz * (x[k + 1] - x[k])
+    cdef double step = z[k + 1] - z[k]
+    if step <= tol:
+        return fmax(pull, 0.0) if step < gap - tol else 0.0
+    return fmax(-pull, 0.0)
 
 
 def mark_corners(const double[::1] x, const double[::1] y, double tol, unsigned char[::1] keep):
@@ -940,7 +970,8 @@ def mark_corners(const double[::1] x, const double[::1] y, double tol, unsigned 
         for i in range(1, n):
             gap = x[i] - x[corner]
             slope = (y[i] - y[corner]) / gap
-            if not low <= slope <= high:
+            # Slopes too steep for a number cannot be told from each other.
+            if not low <= slope <= high or isinf(slope):
                 corner = i - 1
                 keep[corner] = 1
                 low = -INFINITY

@@ -69,15 +69,20 @@ class MonotoneCurve(Link):
         """Interpolate by parts of the values on both sides."""
         left = np.clip(np.searchsorted(self.x, index, side="right") - 1, 0, max(len(self.x) - 2, 0))
         right = np.minimum(left + 1, len(self.x) - 1)
-        gap = self.x[right] - self.x[left]
-        part = np.divide(index - self.x[left], gap, out=np.zeros_like(gap), where=gap > 0).clip(0, 1)
+        # At the ends of the numbers the difference of two is none; a quarter of it is.
+        unit = 1.0 if np.max(np.abs(self.x)) < 2.0**1020 else 0.25
+        gap = unit * self.x[right] - unit * self.x[left]
+        along = unit * np.clip(index, self.x[0], self.x[-1]) - unit * self.x[left]
+        part = np.divide(along, gap, out=np.zeros_like(gap), where=gap > 0).clip(0, 1)
         values: FloatArray = (1 - part) * self.y[left] + part * self.y[right]
         return values
 
     @property
     def knots_(self) -> FloatArray:
         keep = np.empty(len(self.x), dtype=np.uint8)
-        mark_corners(self.x, self.y, 4 * np.finfo(np.float64).eps * np.max(np.abs(self.y)), keep)
+        # At the ends of the numbers the difference of two is none; a quarter of it is.
+        x, y = (values if np.max(np.abs(values)) < 2.0**1020 else values / 4 for values in (self.x, self.y))
+        mark_corners(x, y, 4 * np.finfo(np.float64).eps * np.max(np.abs(y)), keep)
         return np.column_stack([self.x[keep > 0], self.y[keep > 0]])
 
     @property

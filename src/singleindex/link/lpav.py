@@ -11,12 +11,18 @@ from sklearn.isotonic import check_increasing
 
 from ._lpav import largest_violation, merge_ties, solve_lpav, spread_ties
 from ._order import sort_order
+from .curve import MonotoneCurve
 
 FloatArray = NDArray[np.float64]
 Increasing = bool | Literal["auto"]
 
 # Beyond this the kernel's products could overflow or vanish; scaling by a power of two is exact.
 _SAFE_EXPONENT = 100
+# Widths beyond this, and slopes below the other, are replaced before the kernel multiplies them with weights.
+_WIDEST, _LEAST_SLOPE = 2.0**200, 2.0**-900
+# A weight so many binary digits above all lighter ones together has its way anyway; one so many below the
+# heaviest is lost among the kernel's sums.
+_HEAVY, _LOST = 52, 75
 
 
 def lipschitz_isotonic_regression(
@@ -59,7 +65,8 @@ def lipschitz_isotonic_regression(
     Notes
     -----
     The cost is that of sorting `x` plus a dynamic programme that is close to linear in practice.
-    The solution is unique where weights are positive. :func:`singleindex.link.lpav_certificate`
+    The solution is unique where weights are positive. Weights that are lost in sums with the others, by more
+    than 22 orders of magnitude, count as zero. :func:`singleindex.link.lpav_certificate`
     checks it.
 
     References
@@ -139,13 +146,24 @@ def lpav_certificate(
     if tol is None:
         # Rounding gathers along a run of linked points.
         reach = max(np.max(np.abs(z)), np.max(np.abs(y)))
-        tol = (64 + len(x)) * float(np.finfo(np.float64).eps * reach)
-    scale, weights = _safe_scales(np.concatenate([means, values]), weights)
-    violation = largest_violation(
-        knots, means * scale, weights, values * scale,
-        check_lipschitz(lipschitz) * scale, low * scale, high * scale, tol * scale,
-    )  # fmt: skip
+        limits = np.finfo(np.float64)
+        tol = (64 + len(x)) * float(max(limits.eps * reach, limits.smallest_subnormal))
+    both = np.concatenate([means, values])
+    scale, weights = _safe_scales(both, weights)
+    knots, slope = _safe_gaps(knots, check_lipschitz(lipschitz), scale, both)
+    points = np.stack([knots, means * scale, weights, values * scale])
+    felt = np.ascontiguousarray(points[:, weights > 0])
+    violation = max(
+        largest_violation(*felt, slope, low * scale, high * scale, tol * scale),
+        _largest_step_out(points[0], points[3], slope) if felt.shape != points.shape else 0.0,
+    )
     return max(float(violation) / scale, uneven)
+
+
+def _largest_step_out(knots: FloatArray, values: FloatArray, slope: float) -> float:
+    """Return by how much a step falls, or rises above its cap, at most."""
+    step = np.diff(values)
+    return float(np.max(np.maximum(-step, step - slope * np.diff(knots)), initial=0.0))
 
 
 def _values_at(
@@ -207,14 +225,26 @@ def solve_merged(
     y_max: float = np.inf,
 ) -> FloatArray:
     """Return the solution at distinct, increasing knots of positive weight."""
+    # Beyond all points a bound is the answer, however far away it lies.
+    if y_min >= means.max() or y_max <= means.min():
+        return np.full(len(knots), y_min if y_min >= means.max() else y_max)
     scale, weights = _safe_scales(means, weights)
+    if not weights.all():
+        # The others do not feel these; they lie on the curve, as points of no weight do.
+        felt = weights > 0
+        values = solve_merged(knots[felt], means[felt], weights[felt], lipschitz, y_min, y_max)
+        return MonotoneCurve(knots[felt], values)(knots)
+    knots, slope = _safe_gaps(knots, lipschitz, scale, means)
     if scale != 1:
         means = means * scale
+    # The points lie between the bounds' two sides: a far bound holds nothing.
+    low = y_min * scale if y_min * scale > -_WIDEST else -np.inf
+    high = y_max * scale if y_max * scale < _WIDEST else np.inf
     values = np.empty(len(knots))
     if lipschitz == 0:
-        values[:] = np.average(means, weights=weights).clip(y_min * scale, y_max * scale)
+        values[:] = np.average(means, weights=weights).clip(low, high)
     else:
-        solve_lpav(knots, means, weights, lipschitz * scale, y_min * scale, y_max * scale, values)
+        solve_lpav(knots, means, weights, slope, low, high, values)
     if scale != 1:
         values /= scale
     return values
@@ -225,6 +255,8 @@ def merge_points(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the distinct x of positive weight in rising order, with the mean of y and the weight at each."""
     knots, means, weights = np.empty(len(x)), np.empty(len(x)), np.empty(len(x))
+    if weight is not None and weight.max() > _WIDEST:
+        weight = weight * np.ldexp(1.0, -int(np.frexp(weight.max())[1]))  # their sum might be no number
     n = merge_ties(x, y, weight, order, knots, means, weights)
     if n == len(x):
         return knots, means, weights
@@ -232,14 +264,58 @@ def merge_points(
 
 
 def _safe_scales(means: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
-    """Return a power of two for y, 1 unless y is extreme, and weights brought near 1 alike."""
+    """Return a power of two for y, 1 unless y is extreme, and weights brought near 1 and each other alike."""
     _, exponent = np.frexp(max(means.max(), -means.min()))
     _, weight_exponent = np.frexp(weights.max())
+    if weights.min() < np.ldexp(weights.max(), -_HEAVY):
+        weights = _closer(weights)
     if abs(weight_exponent) > _SAFE_EXPONENT:
         weights = np.ldexp(weights, -weight_exponent)
     if abs(exponent) <= _SAFE_EXPONENT:
         return 1.0, weights
     return float(np.ldexp(1.0, -max(exponent, -1000))), weights
+
+
+def _closer(weights: FloatArray) -> FloatArray:
+    """Return weights that make the same solution, up to rounding, and differ by fewer orders of magnitude.
+
+    Those that are lost even so become zero.
+    """
+    order = np.argsort(weights, kind="stable")
+    rising = weights[order]
+    _, lighter = np.frexp(np.cumsum(rising / len(rising))[:-1])
+    ahead = np.frexp(rising[1:])[1] - lighter - np.frexp(len(rising))[1] - _HEAVY
+    shift = np.append(0, np.cumsum(np.maximum(ahead, 0)))
+    closer = np.empty_like(weights)
+    closer[order] = np.ldexp(rising, shift[-1] - shift)
+    closer[closer < np.ldexp(closer.max(), -_LOST)] = 0.0
+    return closer
+
+
+def _safe_gaps(
+    knots: FloatArray, lipschitz: float, scale: float, values: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return the knots and the slope in the units of y × `scale`, or others with the same products.
+
+    The products, the most that a curve may rise from knot to knot, are all that matters. Where they are no
+    numbers, or too large for sums of them, knots of slope one take the place of the given ones, and a rise
+    which is beyond that of all `values` becomes one that is just beyond it.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        slope = lipschitz * scale
+        if lipschitz in (0, np.inf) or (
+            _LEAST_SLOPE < slope < np.inf and slope * (knots[-1] - knots[0]) < _WIDEST
+        ):
+            return knots, slope
+        step, power = np.frexp(np.diff(knots))
+        far = ~np.isfinite(step)
+        step[far], power[far] = np.frexp(np.diff(knots / 4)[far])
+        power[far] += 2
+        part, slope_power = np.frexp(lipschitz)
+        power = power + (slope_power + np.frexp(scale)[1] - 1)
+        rises = np.ldexp(part * step, np.minimum(power, 2 * _SAFE_EXPONENT))
+    largest = 4 * scale * max(values.max(), -values.min())
+    return np.concatenate([[0.0], np.cumsum(np.minimum(rises, largest))]), 1.0
 
 
 # ---------------------------------------------------------------- checks

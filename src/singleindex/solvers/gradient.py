@@ -13,6 +13,9 @@ from ..link import LinkFitter
 from .result import FloatArray, Iterate
 from .simplicity import Simplicity, squared_length
 
+# Coefficients of a start beyond which squares of its index might be no numbers.
+_FAR = 2.0**100
+
 
 @dataclass(frozen=True)
 class State:
@@ -125,6 +128,8 @@ class Gradient:
     def _cold_start(self) -> tuple[FloatArray, FloatArray]:
         """Return P(Xᵀ(y − ȳ)), scaled so that a line of the largest slope fits y, and its index."""
         w = self.simplicity.simplify(self.correlation, 1.0)
+        if np.max(np.abs(w)) > _FAR:
+            w = np.ldexp(w, -int(np.frexp(np.max(np.abs(w)))[1]))  # its length is settled below anyway
         index = self.design.matvec(w)
         centred = self._centred(index)
         spread = self.share @ (centred * centred)
@@ -155,6 +160,11 @@ class Gradient:
         if not (w.any() or w_next.any()):
             return None
         index = self.design.matvec(w_next)
+        if not np.isfinite(index).all():
+            raise ValueError(
+                "The index has left the range of numbers; bring the columns of X to units in which they are "
+                "near 1, or choose a smaller step."
+            )
         change = self._change(state.index, index)
         if self.fixed_step is None:
             step = self._step_size(w_next - w, index - state.index) or step

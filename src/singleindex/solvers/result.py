@@ -62,7 +62,7 @@ class Iterate:
             return self
         return replace(
             self, coef=self.coef * unit, index=self.index * unit, link=self.link.rescale(unit),
-            mse=self.mse * unit**2, objective=self.objective * unit**2,
+            mse=self.mse * squared(unit), objective=self.objective * squared(unit),
         )  # fmt: skip
 
     def rescaled(self, by: float, link: Any) -> Iterate:
@@ -85,6 +85,12 @@ class SolverResult:
     def by_output(self) -> list[SolverResult]:
         """Return one result per output; they share status and history."""
         return [replace(self, best=one) for one in self.best.by_output()]
+
+
+def squared(unit: Any) -> Any:
+    """Return the square of a unit of y, infinity where it is beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return np.square(np.asarray(unit, dtype=np.float64))
 
 
 def as_history(records: list[list[float]], names: tuple[str, ...]) -> dict[str, FloatArray]:

@@ -50,7 +50,10 @@ def fit_scale(
     centred = knots - weights @ knots / total
     pull = weights * centred
     spread = np.average((y - weights @ means / total) ** 2, weights=sample_weight)
-    size = np.sqrt((pull @ centred) * spread * total)
+    with np.errstate(over="ignore"):
+        size = np.sqrt((pull @ centred) * spread * total)
+    if np.isinf(size):
+        size = np.sqrt(pull @ centred) * np.sqrt(spread * total)
     if not size > 0:
         return 1.0
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..design import Design, column_scale
 from ..link import LinkFitter, MonotoneCurve, ShiftedLink
 from ..link.bins import Bins
-from ..structures import Structure
+from ..structures import LinearMap, Structure
 from .result import FloatArray, Iterate, SolverResult, Status, as_history
 from .settings import Stochastic
 from .simplicity import squared_length
@@ -28,7 +28,8 @@ class StochasticCsi:
 
     .. math:: w \leftarrow w - \eta_t\,\bigl(S^2 X_b^\top r / n_b + \alpha w\bigr), \quad r = g(X_b w) - y,
 
-    with the residuals centred and S the column scales, from the variances so far. The first step size is the
+    with the residuals centred and S the column scales, from the variances so far; for a structure that is
+    that of another one after a linear map, S is followed by this map. The first step size is the
     inverse of the curvature along the gradients of the batches; :math:`\eta_t` falls with t. Every
     `refit_every` steps w is projected and the link is fitted to bins of the index of recent rows.
 
@@ -50,18 +51,20 @@ class StochasticCsi:
         alpha: float,
         penalty: float,
         power: float | None,
+        coordinates: LinearMap | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        self.structure, self.fitter, self.settings = structure.fresh(), link_fitter, settings
+        # w stays in the units of X; the structure is that of its coordinates, where it has any.
+        self.structure, self.coordinates = structure.fresh(), coordinates
+        self.fitter, self.settings, self.power = link_fitter, settings, power
         self.n_atoms, self.alpha, self.penalty = n_atoms, alpha, penalty
-        self.power = power if power is None or getattr(structure, "keeps_scaling", True) else 0.0
         self.state: dict[str, Any] = {} if state is None else _copied(state)
 
     def copy(self) -> StochasticCsi:
         """Return a solver that goes on from here by itself."""
         return StochasticCsi(
             self.structure, self.fitter, self.settings, n_atoms=self.n_atoms, alpha=self.alpha,
-            penalty=self.penalty, power=self.power, state=self.state,
+            penalty=self.penalty, power=self.power, coordinates=self.coordinates, state=self.state,
         )  # fmt: skip
 
     # ------------------------------------------------------------ learning
@@ -119,7 +122,7 @@ class StochasticCsi:
             "shrink": 0.0,
             "history": np.zeros((0, len(Iterate.RECORDED))),
         }
-        w = scale * self.structure.project(scale * state["covariance"], self.n_atoms)
+        w = self._out(self.structure.project(self._pulled(state["covariance"], scale), self.n_atoms), scale)
         index = design.matvec(w)
         centred = index - share @ index
         spread = float(share @ centred**2)
@@ -135,7 +138,7 @@ class StochasticCsi:
         """Take one step, and add the iterate to the average."""
         state, scale = self.state, self._scale()
         step = self._step_size(design, scale, gradient, share)
-        state["w"] = state["w"] - step * (scale * scale * gradient + self.alpha * state["w"])
+        state["w"] = state["w"] - step * (self._along(gradient, scale) + self.alpha * state["w"])
         state["shrink"] += step
         state["step_size"] = step
         state["t"] += 1
@@ -151,9 +154,9 @@ class StochasticCsi:
             return float(self.settings.step_size / fall)
         # Often at first, then once per period: it costs one product more.
         if t < 8 or t % self.settings.refit_every == 0 or state["curvature"] == 0:
-            length = squared_length(scale * gradient)
+            length = squared_length(self._pulled(gradient, scale))
             if length > 0:
-                along = design.matvec(scale * scale * gradient)
+                along = design.matvec(self._along(gradient, scale))
                 along -= share @ along
                 new = self.fitter.slope * float(share @ along**2) / length
                 state["curvature"] = max(new, _KEPT * state["curvature"])
@@ -178,13 +181,32 @@ class StochasticCsi:
         state["model"] = self._projected(state["average"], scale, 0.0)
 
     def _projected(self, w: FloatArray, scale: FloatArray, steps: float) -> FloatArray:
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        v = w * inverse
+        v = self._in(w, scale)
         if self.penalty > 0 and steps > 0:
-            amount = self.penalty * self.structure.dual_norm(scale * self.state["covariance"])
+            amount = self.penalty * self.structure.dual_norm(self._pulled(self.state["covariance"], scale))
             v = self.structure.shrink(v, steps * amount)
-        projected: FloatArray = scale * self.structure.project(v, self.n_atoms)
-        return projected
+        return self._out(self.structure.project(v, self.n_atoms), scale)
+
+    # Between w in the units of X and w in scaled columns, or in the structure's coordinates of these.
+
+    def _in(self, w: FloatArray, scale: FloatArray) -> FloatArray:
+        v: FloatArray = w * np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return v if self.coordinates is None else self.coordinates.from_features(v)
+
+    def _out(self, v: FloatArray, scale: FloatArray) -> FloatArray:
+        w: FloatArray = scale * (v if self.coordinates is None else self.coordinates.to_features(v))
+        return w
+
+    def _pulled(self, gradient: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the gradient in the inner coordinates of one in the units of X."""
+        v: FloatArray = scale * gradient
+        return v if self.coordinates is None else self.coordinates.pull_back(v)
+
+    def _along(self, gradient: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the direction of a step, in the units of X."""
+        if self.coordinates is None:
+            return scale * scale * gradient
+        return self._out(self._pulled(gradient, scale), scale)
 
     def _record(self, scale: FloatArray) -> None:
         """Note how the model did on the rows since it was projected, before it learned from them."""
@@ -195,7 +217,8 @@ class StochasticCsi:
         turn = 1 - (float(new @ state["model"]) / sizes) ** 2 if sizes > 0 else 1.0
         mse = error / weight
         objective = 0.5 * (mse + self.alpha * self.fitter.slope * squared_length(state["model"]))
-        line = [objective, mse, self.structure.count_atoms(new), state["step_size"], np.sqrt(max(turn, 0.0))]
+        count = self.structure.count_atoms(new if self.coordinates is None else self._in(new, scale))
+        line = [objective, mse, count, state["step_size"], np.sqrt(max(turn, 0.0))]
         state["history"] = np.vstack([state["history"], line])
 
     def _error(self, name: str) -> tuple[float, float]:

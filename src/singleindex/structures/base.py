@@ -75,8 +75,8 @@ class Structure:
 
     @property
     def streams(self) -> bool:
-        """Whether w can be learned from a stream of rows: not in other coordinates than its entries."""
-        return type(self).coordinates is Structure.coordinates
+        """Whether w can be learned from a stream of rows: only where it tells its coordinates."""
+        return True
 
     def resolve(self, feature_names: Sequence[str] | None) -> Structure:
         """Return the structure with column positions in place of the names it was given by."""
@@ -103,6 +103,10 @@ class LinearMap(Protocol):
 
     def to_features(self, z: FloatArray) -> FloatArray:
         """Return w."""
+        ...
+
+    def from_features(self, w: FloatArray) -> FloatArray:
+        """Return the coordinates of w, where w tells them: only streams ask for this."""
         ...
 
     def pull_back(self, gradient: FloatArray) -> FloatArray:

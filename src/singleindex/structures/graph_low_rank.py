@@ -118,7 +118,8 @@ class GraphLowRank(Structure):
     def to_coordinates(self, w: FloatArray) -> FloatArray:
         """Return :math:`A^{1/2} W B^{1/2}`, in which the atoms are those of `LowRank`."""
         rows, cols = self.smoothers
-        matrix = np.asarray(w, dtype=np.float64).reshape(self.shape)
+        # Contiguous, because the product of a strided view may differ in its last bit.
+        matrix = np.ascontiguousarray(w, dtype=np.float64).reshape(self.shape)
         return np.ascontiguousarray(cols.root(rows.root(matrix).T).T).ravel()
 
     def from_coordinates(self, z: FloatArray) -> FloatArray:
@@ -230,6 +231,9 @@ class Smooth:
         if z.ndim == 1:
             return self.structure.from_coordinates(z)
         return np.column_stack([self.structure.from_coordinates(column) for column in z.T])
+
+    def from_features(self, w: FloatArray) -> FloatArray:
+        return self.structure.to_coordinates(w)
 
     def pull_back(self, gradient: FloatArray) -> FloatArray:
         return self.to_features(gradient)

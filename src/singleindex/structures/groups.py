@@ -298,7 +298,7 @@ def _differs_from_itself(label: Any) -> bool:
     """Tell NaN and NaT, and NA of pandas, which has no truth value."""
     try:
         return bool(np.any(label != label))
-    except TypeError:
+    except (TypeError, ValueError):  # which of the two depends on the version of numpy
         return True
 
 
@@ -321,6 +321,9 @@ class Repeated:
         folded = np.zeros((int(np.max(self.columns)) + 1, *z.shape[1:]))
         np.add.at(folded, self.columns, z)
         return folded
+
+    def from_features(self, w: FloatArray) -> FloatArray:
+        raise ValueError("overlapping groups have many coordinates for the same w.")
 
     def pull_back(self, gradient: FloatArray) -> FloatArray:
         repeated: FloatArray = gradient[self.columns]
