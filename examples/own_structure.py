@@ -1,11 +1,10 @@
 """A structure of one's own: coefficients that are constant over stretches of neighbouring features.
 
 Spectra and time series have features in an order, and a response that depends on the mean of a few
-stretches. The atoms here are blocks of constant height; "few atoms" means few jumps along w. The
-projection is the best piecewise constant approximation with that many pieces, by dynamic programming
-or, as below, by a decision tree, which is greedy but one line.
-
-A class of its own inherits from `Structure` and has `project`, `count_atoms` and `check`.
+stretches. The atoms here are blocks of constant height. `project`, `count_atoms` and `check` make a
+structure of it: few atoms are few pieces, found by a decision tree, which is greedy but one line. With
+`shrink`, `norm` and `dual_norm` it can be penalised as well: the norm is the total variation of w between
+zeros at both ends (fused lasso), and its proximal operator follows the pieces as they merge.
 """
 
 from __future__ import annotations
@@ -36,17 +35,42 @@ class PiecewiseConstant(Structure):
     def check(self, shape):
         return shape[0]
 
+    def norm(self, w):
+        return float(np.abs(np.diff(w, prepend=0.0, append=0.0)).sum())
+
+    def dual_norm(self, gradient):
+        sums = np.cumsum(np.concatenate([[0.0], gradient]))
+        return float(np.ptp(sums)) / 2
+
+    def shrink(self, w, amount):
+        """Let all jumps pull on the pieces beside them until the amount is used up; pieces that meet merge."""
+        values, sizes = np.array(w, dtype=float), np.ones(len(w))
+        while amount > 0:
+            pull = np.sign(np.diff(values, prepend=0.0, append=0.0))
+            speed = (pull[1:] - pull[:-1]) / sizes
+            gap = np.diff(values, prepend=0.0, append=0.0)
+            closing = np.diff(speed, prepend=0.0, append=0.0)
+            meets = np.divide(-gap, closing, out=np.full(len(gap), np.inf), where=gap * closing < 0)
+            step = min(float(meets.min()), amount)
+            values, amount = values + step * speed, amount - step
+            met = meets <= step * (1 + 1e-12)
+            values[:1], values[-1:] = np.where(met[0], 0.0, values[:1]), np.where(met[-1], 0.0, values[-1:])
+            start = np.flatnonzero(np.concatenate([[True], ~met[1:-1]]))
+            values, sizes = values[start], np.add.reduceat(sizes, start)
+            if not values.any():
+                break
+        return np.repeat(values, sizes.astype(int))
+
 
 def main():
-    assert isinstance(PiecewiseConstant(), Structure)
     rng = np.random.default_rng(0)
     w = np.zeros(200)
     w[40:70], w[120:140] = 1.0, -1.5
     X = rng.standard_normal((150, 200))
-    index = X @ w / np.linalg.norm(w)
-    y = np.tanh(2 * index) + 0.1 * rng.standard_normal(150)
+    y = np.tanh(2 * X @ w / np.linalg.norm(w)) + 0.1 * rng.standard_normal(150)
     for name, model in {
-        "piecewise constant": SingleIndexRegressor(n_atoms=5, structure=PiecewiseConstant()),
+        "five constant pieces": SingleIndexRegressor(n_atoms=5, structure=PiecewiseConstant()),
+        "total variation": SingleIndexRegressor(penalty=0.1, structure=PiecewiseConstant()),
         "sparse": SingleIndexRegressor(n_atoms=50),
         "no structure": SingleIndexRegressor(),
     }.items():
