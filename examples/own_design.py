@@ -1,8 +1,8 @@
 """Data of one's own kind: genotypes packed into two bits each, never unpacked as a whole.
 
-An estimator takes any object that inherits from `Design` and knows its shape, its products and the moments of
-its columns; with `take` its rows can be held out, so that searches work on it as well. Here a block of rows is
-unpacked at a time: a matrix of a million genotypes takes 250 kB instead of 8 MB.
+An estimator takes any object that inherits from `Design` and knows its shape, its products and the moments
+of its columns; with `take` its rows can be held out, so that searches work on it as well. Here a block of
+rows is unpacked at a time: a matrix of a million genotypes takes 250 kB instead of 8 MB.
 """
 
 from __future__ import annotations

@@ -43,23 +43,24 @@ class PiecewiseConstant(Structure):
         return float(np.ptp(sums)) / 2
 
     def shrink(self, w, amount):
-        """Let all jumps pull on the pieces beside them until the amount is used up; pieces that meet merge."""
-        values, sizes = np.array(w, dtype=float), np.ones(len(w))
-        while amount > 0:
-            pull = np.sign(np.diff(values, prepend=0.0, append=0.0))
-            speed = (pull[1:] - pull[:-1]) / sizes
-            gap = np.diff(values, prepend=0.0, append=0.0)
-            closing = np.diff(speed, prepend=0.0, append=0.0)
+        """Let every jump pull at the pieces beside it until the amount is used up; pieces that meet merge."""
+        # The zeros at both ends are pieces that nothing moves.
+        values, sizes = np.concatenate([[0.0], w, [0.0]]), np.array([np.inf, *np.ones(len(w)), np.inf])
+        lengths = np.ones(len(values), dtype=int)
+        meets = np.where(np.diff(values) == 0, 0.0, np.inf)
+        step = 0.0
+        while True:
+            start = np.concatenate([[0], 1 + np.flatnonzero(meets > step * (1 + 1e-12))])
+            values = np.where(np.isinf(np.maximum.reduceat(sizes, start)), 0.0, values[start])
+            sizes, lengths = np.add.reduceat(sizes, start), np.add.reduceat(lengths, start)
+            if amount <= 0 or len(values) < 3:
+                return np.repeat(values, lengths)[1:-1]
+            pull = np.sign(np.diff(values))
+            speed = np.diff(pull, prepend=0.0, append=0.0) / sizes
+            gap, closing = np.diff(values), np.diff(speed)
             meets = np.divide(-gap, closing, out=np.full(len(gap), np.inf), where=gap * closing < 0)
             step = min(float(meets.min()), amount)
             values, amount = values + step * speed, amount - step
-            met = meets <= step * (1 + 1e-12)
-            values[:1], values[-1:] = np.where(met[0], 0.0, values[:1]), np.where(met[-1], 0.0, values[-1:])
-            start = np.flatnonzero(np.concatenate([[True], ~met[1:-1]]))
-            values, sizes = values[start], np.add.reduceat(sizes, start)
-            if not values.any():
-                break
-        return np.repeat(values, sizes.astype(int))
 
 
 def main():
