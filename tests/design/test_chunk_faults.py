@@ -298,7 +298,7 @@ def test_names_that_are_not_there(parquet):
     with pytest.raises(ChunkError, match=r"it has no column 'target'; it has x0, x1"):
         read_chunks(path, "target")
     with pytest.raises(ValueError, match="target is missing"):
-        read_chunks(path)
+        SingleIndexRegressor().fit(read_chunks(path))
     with pytest.raises(FileNotFoundError, match=r"no file .*nowhere\.parquet"):
         read_chunks(path.with_name("nowhere.parquet"), "y")
     (path.parent / "empty").mkdir()

@@ -371,3 +371,23 @@ def test_a_quiet_fit_says_nothing(tmp_path, capsys):
     model, X, y, weight = make_problem("regression")
     model.fit(in_npy(X, y, weight, tmp_path))
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy"])
+def test_files_without_a_target_are_predicted_for(tmp_path, kind):
+    pa = pytest.importorskip("pyarrow", reason="pip install 'singleindex[files]'")
+
+    X = np.random.default_rng(0).standard_normal((300, 4))
+    y = np.clip(X[:, 0] - X[:, 2], -1, 1)
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    path = tmp_path / f"rows.{kind}"
+    if kind == "npy":
+        np.save(path, X)
+        model = SingleIndexRegressor(2).fit(X, y)
+    else:
+        write = pa.parquet.write_table if kind == "parquet" else pa.csv.write_csv
+        pa.parquet.write_table(pa.table(columns | {"y": y}), tmp_path / "train.parquet")
+        write(pa.table(columns), path)
+        model = SingleIndexRegressor(2).fit(read_chunks(tmp_path / "train.parquet", "y"))
+    data = read_chunks(path, chunk_rows=70)
+    np.testing.assert_allclose(model.predict(data), model.link_(X @ model.coef_), atol=1e-12)

@@ -30,7 +30,7 @@ class ChunkError(ValueError):
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: X, what is to be learned, the weights or None, and what to call them in messages.
+    """Some rows: X, what is to be learned or None, the weights or None, and what to call them in messages.
 
     `files` are those they were read from.
     """
@@ -46,7 +46,7 @@ class Block:
         return as_row_design(self.X)
 
     def __len__(self) -> int:
-        return len(self.y)
+        return int(self.X.shape[0]) if self.y is None else len(self.y)
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,14 @@ class BlockSource(Protocol):
     """Runs tasks on blocks of rows."""
 
     n_features: int
+    n_rows: int | None
     feature_names: Sequence[str] | None
     dtype: Any
+    on_rows: Callable[[int], None] | None
+
+    def fingerprint(self) -> Any:
+        """Return what tells these data from others, without reading them."""
+        ...
 
     def map(self, task: Callable[..., Any], arguments: Sequence[Any] | None = None) -> Iterator[Any]:
         """Yield `task(block)` or `task(block, argument)` for each block, in the order of the rows."""

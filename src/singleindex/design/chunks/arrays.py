@@ -17,6 +17,7 @@ class ArrayReader:
     """Slices of rows; sparse matrices are held by rows."""
 
     feature_names: Sequence[str] | None = None
+    has_target = True
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, chunk_rows: int | None) -> None:
         if X.dtype not in (np.float32, np.float64):

@@ -27,6 +27,7 @@ class Reader(Protocol):
     feature_names: Sequence[str] | None
     dtype: Any
     n_rows: int | None
+    has_target: bool
 
     def chunks(self) -> Generator[Block]: ...
 
@@ -106,6 +107,11 @@ class ChunkedData:
         return merge_all(self.map(task))
 
     def survey_targets(self) -> TargetSurvey:
+        if not self.reader.has_target:
+            raise ValueError(
+                "target is missing: name the column of y, or the file of it for .npy, in read_chunks(..., "
+                "target=...). Without it these data can be predicted for, and not learned from."
+            )
         survey: TargetSurvey = merge_all(map(SurveyTargetsTask(), self._read(self.reader.targets)))
         return survey
 
@@ -143,9 +149,9 @@ def read_chunks(
     files : str, path, or list of them
         One file or several, whose rows follow each other; a pattern such as `part-*.parquet`; or a folder,
         for all files in it of one format, by name.
-    target : str, list of str, or path
+    target : str, list of str, or path, default=None
         For Parquet and CSV the column of y, or several for several outputs. For .npy the file of y, itself an
-        array of as many rows. svmlight files hold their own y.
+        array of as many rows. svmlight files hold their own y. None for data to predict for, which have none.
     sample_weight : str or path, default=None
         The column of the weights; for .npy a file.
     features : list of str, default=None

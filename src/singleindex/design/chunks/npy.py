@@ -61,9 +61,8 @@ class NpyReader:
             self._check(file)
         self.n_rows = sum(file.shape[0] for file in self.files)
         self.n_features, self.dtype = self.files[0].shape[1], self._common_dtype()
-        if target is None:
-            raise ValueError("target is missing: for .npy files it is the file of y, or an array.")
-        self.y = self._per_row(target, "target")
+        self.has_target = target is not None
+        self.y = None if target is None else self._per_row(target, "target")
         self.weight = None if sample_weight is None else self._per_row(sample_weight, "sample_weight")
         self.beside = tuple(one.path for one in (self.y, self.weight) if isinstance(one, NpyFile))
         self.rows = rows_per_chunk(self.n_features, self.dtype.itemsize, chunk_rows)
@@ -91,7 +90,7 @@ class NpyReader:
             begin += file.shape[0]
 
     def _targets(self, start: int, stop: int) -> tuple[Any, Any]:
-        y = self.y.read(start, stop)
+        y = None if self.y is None else self.y.read(start, stop)
         weight = None if self.weight is None else self.weight.read(start, stop).astype(np.float64, copy=False)
         return y, weight
 

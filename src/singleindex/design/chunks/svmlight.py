@@ -23,6 +23,7 @@ class SvmlightReader:
     feature_names: Sequence[str] | None = None
     dtype = np.dtype(np.float64)
     n_rows: int | None = None
+    has_target = True
 
     def __init__(
         self,

@@ -42,10 +42,8 @@ class TableReader:
     ) -> None:
         self.arrow = load_pyarrow()
         self.paths, self.weight_name, self.chunk_rows = paths, sample_weight, chunk_rows
-        if target is None:
-            raise ValueError("target is missing: the name of the column of y.")
-        self.target_names = [target] if isinstance(target, str) else list(target)
-        self.is_matrix = not isinstance(target, str)
+        self.target_names = [target] if isinstance(target, str) else list(target or [])
+        self.has_target, self.is_matrix = target is not None, not isinstance(target, str)
         fields = {path: self._fields(path) for path in paths}
         schemas = {path: dict(fields[path]) for path in paths}
         first = schemas[paths[0]]
@@ -118,8 +116,10 @@ class TableReader:
         return [*self.feature_names, *self.target_names, *weight]
 
     def _targets(self, batch: Any, name: str) -> tuple[Any, Any]:
-        columns = [batch.column(n).to_numpy(zero_copy_only=False) for n in self.target_names]
-        y = np.column_stack(columns) if self.is_matrix else columns[0]
+        y = None
+        if self.has_target:
+            columns = [batch.column(n).to_numpy(zero_copy_only=False) for n in self.target_names]
+            y = np.column_stack(columns) if self.is_matrix else columns[0]
         weight = None if self.weight_name is None else self._numbers(batch, self.weight_name, name)
         return y, None if weight is None else weight.astype(np.float64)
 
