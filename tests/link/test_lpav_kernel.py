@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from lpav_problems import assert_close, problems
-from singleindex.link._lpav import largest_violation, merge_ties, solve_lpav, spread_ties
+from singleindex.link._certificate import largest_violation
+from singleindex.link._lpav import merge_ties, solve_lpav, spread_ties
 
 
 def merged(problem):

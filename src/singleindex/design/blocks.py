@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from .base import Design, FloatArray
+from .arrays import FloatArray
+from .base import Design
 from .checks import check_length
 from .convert import as_row_design
 from .survey import Survey, TargetSurvey, survey_rows
@@ -153,7 +154,7 @@ class SweepTask:
 
     def __call__(self, block: Block) -> Sweep:
         weight = self.target.weights(block)
-        sweep = block.design.sweep(self.visit, self.target.values(block), weight)  # type: ignore[attr-defined]
+        sweep = block.design.sweep(self.visit, self.target.values(block), weight)
         if not np.isfinite(sweep.gradient).all():
             check_finite(block)
             raise ChunkError(

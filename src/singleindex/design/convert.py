@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .base import Design, FloatArray
+from .arrays import FloatArray
+from .base import Design
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .sparse import SparseDesign

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._sweep import csr_count, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
-from .base import Design, FloatArray, by_outputs
+from .arrays import FloatArray
+from .base import Design, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
 from .sweep import Visit, cut_rows, run_kernel
 

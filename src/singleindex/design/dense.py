@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ._products import dense_matvec_by_columns, dense_matvec_by_rows
 from ._sweep import dense_sweep
-from .base import Design, FloatArray
+from .arrays import FloatArray
+from .base import Design
 from .checks import as_vector, check_length, check_numbers
 from .sweep import Visit, cut_rows, run_kernel
 

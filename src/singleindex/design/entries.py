@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .base import FloatArray
+from .arrays import FloatArray
 
 IntArray = NDArray[np.int64]
 

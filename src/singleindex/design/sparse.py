@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ._products import csc_matvec, csc_moments, csc_rmatvec
 from ._sweep import csr_rmatvec
-from .base import Design, FloatArray, by_outputs
+from .arrays import FloatArray
+from .base import Design, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
 
 

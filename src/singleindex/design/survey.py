@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Design, FloatArray
+from .arrays import FloatArray
+from .base import Design
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Design, FloatArray
+from .arrays import FloatArray
+from .base import Design
 from .checks import check_length
 from .sweep import Sweep, Visit
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -20,11 +21,16 @@ from ..fitting.plan import Plan, make_plan
 from ..fitting.progress import Teller
 from ..fitting.record import Fitted, Targets
 from ..fitting.stream import go_on, stream_rows
-from ..solvers import Stochastic
+from ..link import LinkFitter
+from ..solvers import OnePass, Stochastic, TwoPass
 from ..solvers.result import FloatArray
+from ..structures import Structure
 from .by_blocks import by_blocks
 from .callbacks import CallbackSupportMixin, all_or_nothing, with_callbacks
 from .summary import summarise
+
+LinkLike = str | Callable[[FloatArray], FloatArray] | LinkFitter
+SolverLike = str | TwoPass | OnePass | Stochastic
 
 # The parameters of an estimator that a plan is made of; a search has others in place of some.
 PLANNED = (
@@ -38,21 +44,21 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_atoms=None,
+        n_atoms: int | None = None,
         *,
-        structure=None,
-        alpha=0.1,
-        penalty=0.0,
-        lipschitz=1.0,
-        column_scale=0.5,
-        link="learned",
-        shared_link=False,
-        link_cv=None,
-        max_iter=100,
-        tol=1e-2,
-        solver="auto",
-        verbose=0,
-    ):
+        structure: Structure | None = None,
+        alpha: float = 0.1,
+        penalty: float = 0.0,
+        lipschitz: float = 1.0,
+        column_scale: float | None = 0.5,
+        link: LinkLike = "learned",
+        shared_link: bool = False,
+        link_cv: Any = None,
+        max_iter: int = 100,
+        tol: float = 1e-2,
+        solver: SolverLike = "auto",
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.structure = structure
         self.alpha = alpha
@@ -71,7 +77,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and g.
 
         Parameters
@@ -105,7 +111,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self._copy(fitted, X.dtype)
         return self
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, Any]:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, FloatArray | None]:
         """Return checked X, what is to be learned, and the weights."""
         raise NotImplementedError
 
@@ -122,7 +128,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             **{name: getattr(self, name) for name in planned},
         )
 
-    def _go_on(self, X: Any, Y: FloatArray, weight: Any) -> Any:
+    def _go_on(self, X: Any, Y: FloatArray, weight: FloatArray | None) -> Self:
         """Learn from rows that follow those of the calls before."""
         fitted = go_on(self._plan(), vars(self).get("stream_"), X, Y, weight)
         self._copy(fitted, X.dtype)
@@ -165,7 +171,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     # ------------------------------------------------------------ checks
 
-    def _check_X_y(self, X, y, *, reset=True, **options):
+    def _check_X_y(self, X: Any, y: Any, *, reset: bool = True, **options: Any) -> tuple[Any, Any]:
         if isinstance(X, Design):
             return X, self._check_y_of_design(X, y, options)
         X, y = validate_data(
@@ -174,7 +180,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         )  # fmt: skip
         return wide_enough(combined(as_sound(X))), y
 
-    def _check_y_of_design(self, X, y, options):
+    def _check_y_of_design(self, X: Design, y: Any, options: dict[str, Any]) -> Any:
         """Return checked y; a design answers for its own columns."""
         kinds = {name: options.get(name, False) for name in ("multi_output", "y_numeric")}
         y = _check_y(y, **kinds, estimator=self)
@@ -184,16 +190,16 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         return y
 
-    def _check_weight(self, sample_weight, X):
+    def _check_weight(self, sample_weight: Any, X: Any) -> FloatArray | None:
         """Return the weights of all rows, None where they count alike."""
         weight = self._check_some_weight(sample_weight, X)
         return None if weight is None else weight_within_reach(weight)
 
-    def _check_some_weight(self, sample_weight, X):
+    def _check_some_weight(self, sample_weight: Any, X: Any) -> FloatArray | None:
         """Return the weights of some rows, in units that all rows share."""
         if sample_weight is None:
             return None
-        weight = _check_sample_weight(
+        weight: FloatArray = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
         )
         if not weight.any():
@@ -203,7 +209,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------ prediction
 
     @by_blocks
-    def index(self, X):
+    def index(self, X: Any) -> Any:
         """Return the index Xw, of shape (n_samples,) or (n_samples, n_outputs).
 
         It ranks without the ties that the flat pieces of the link make in predictions.
@@ -214,13 +220,14 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
 
-    def _fitted_values(self, index):
+    def _fitted_values(self, index: FloatArray) -> FloatArray:
         """Apply the link, or each link to its column."""
         if index.ndim == 1:
-            return self.link_(index)
+            fitted: FloatArray = self.link_(index)
+            return fitted
         return np.column_stack([link(index[:, k]) for k, link in enumerate(self.link_)])
 
-    def summary(self, top=20):
+    def summary(self, top: int = 20) -> Any:
         """Return a text on the fitted model: its features, its link, its steps, and how it was chosen.
 
         Parameters
@@ -231,16 +238,16 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         return summarise(self, top)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
-def learns_from_streams(estimator):
+def learns_from_streams(estimator: Any) -> bool:
     """Return whether there is a `partial_fit`: not for estimators that need all rows at once."""
     if estimator.get_params(deep=False).get("class_weight") == "balanced":
         raise AttributeError(

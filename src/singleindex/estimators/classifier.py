@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
@@ -12,9 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..design.blocks import Target
+from ..design.survey import TargetSurvey
 from ..fitting.plan import CERTAIN, make_fitter
 from ..fitting.record import Targets
-from .base import SingleIndexBase, learns_from_streams
+from ..solvers.result import FloatArray
+from ..structures import Structure
+from .base import LinkLike, SingleIndexBase, SolverLike, learns_from_streams
 from .by_blocks import by_blocks
 from .callbacks import all_or_nothing
 
@@ -111,22 +116,22 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
 
     def __init__(
         self,
-        n_atoms=None,
+        n_atoms: int | None = None,
         *,
-        structure=None,
-        alpha=0.1,
-        penalty=0.0,
-        lipschitz=1.0,
-        column_scale=0.5,
-        link="learned",
-        shared_link=False,
-        link_cv=None,
-        max_iter=100,
-        tol=1e-2,
-        class_weight=None,
-        solver="auto",
-        verbose=0,
-    ):
+        structure: Structure | None = None,
+        alpha: float = 0.1,
+        penalty: float = 0.0,
+        lipschitz: float = 1.0,
+        column_scale: float | None = 0.5,
+        link: LinkLike = "learned",
+        shared_link: bool = False,
+        link_cv: Any = None,
+        max_iter: int = 100,
+        tol: float = 1e-2,
+        class_weight: Any = None,
+        solver: SolverLike = "auto",
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             n_atoms, structure=structure, alpha=alpha, penalty=penalty, lipschitz=lipschitz,
             column_scale=column_scale, link=link, shared_link=shared_link, link_cv=link_cv, max_iter=max_iter,
@@ -134,7 +139,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         )  # fmt: skip
         self.class_weight = class_weight
 
-    def _check_data(self, X, y, sample_weight):
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, FloatArray | None]:
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
         kind = type_of_target(y, input_name="y")
         if kind not in ("binary", "multiclass", "multilabel-indicator"):
@@ -152,7 +157,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
 
     @available_if(learns_from_streams)
     @all_or_nothing
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows that follow those of the calls before, by the stochastic solver.
 
         How a stream is cut into calls does not change the result, nor does saving the estimator and loading
@@ -190,7 +195,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         codes = np.searchsorted(self.classes_, y)
         return self._go_on(X, np.column_stack([codes == k for k in columns]).astype(np.float64), weight)
 
-    def _begin_stream(self, y, classes, is_first):
+    def _begin_stream(self, y: Any, classes: Any, is_first: bool) -> None:
         """Settle the classes in the first call, and that they are the same in later ones."""
         if is_first:
             self.multilabel_ = np.ndim(y) == 2 and y.shape[1] > 1
@@ -207,7 +212,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes={classes} are not those of the first call, {self.classes_.tolist()}.")
 
-    def _read_targets(self, facts):
+    def _read_targets(self, facts: TargetSurvey) -> tuple[list[Target], FloatArray]:
         self.multilabel_ = facts.is_matrix
         if facts.is_matrix:
             if not ((facts.low == 0) & (facts.high == 1)).all():
@@ -228,7 +233,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return [Target(self.classes_, k, factors=factors) for k in columns], np.ones(len(columns))
 
-    def _factors_of_classes(self, totals):
+    def _factors_of_classes(self, totals: Any) -> Any:
         """Return the weight of each class, None where all are 1."""
         if self.class_weight is None:
             return None
@@ -236,7 +241,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             return totals.sum() / (len(totals) * totals)
         return compute_sample_weight(self.class_weight, self.classes_)
 
-    def _weight_of_classes(self, y, weight):
+    def _weight_of_classes(self, y: Any, weight: FloatArray | None) -> Any:
         """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
         if self.multilabel_ or self.class_weight != "balanced":
             return compute_sample_weight(self.class_weight, y)
@@ -245,7 +250,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         totals = np.bincount(codes, weights=weight)
         return (totals.sum() / (len(totals) * totals))[codes]
 
-    def _check_labels(self, y, weight):
+    def _check_labels(self, y: Any, weight: FloatArray | None) -> FloatArray:
         Y = np.asarray(y.todense() if sparse.issparse(y) else y, dtype=np.float64)
         used = Y if weight is None else Y[weight > 0]
         constant = np.flatnonzero((used == used[:1]).all(axis=0))
@@ -256,13 +261,13 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             )
         return Y
 
-    def _one_column_per_class(self, y, weight):
+    def _one_column_per_class(self, y: Any, weight: FloatArray | None) -> FloatArray:
         codes = np.searchsorted(self.classes_, y)
         self._check_classes(codes, weight)
         columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return np.column_stack([codes == k for k in columns]).astype(np.float64)
 
-    def _check_classes(self, codes, weight):
+    def _check_classes(self, codes: Any, weight: FloatArray | None) -> None:
         present = np.unique(codes if weight is None else codes[weight > 0])
         if len(present) < 2:
             raise ValueError(
@@ -276,7 +281,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
                 "leave its rows out of X and y."
             )
 
-    def _attributes(self, coef, links):
+    def _attributes(self, coef: FloatArray, links: list[Any]) -> dict[str, Any]:
         if make_fitter(self.link, self.lipschitz).is_learned:
             links = [link.clip(CERTAIN, 1 - CERTAIN) for link in links]
         intercept = np.array([-link.crossing(0.5) for link in links])
@@ -286,7 +291,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         return attributes
 
     @by_blocks
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Return the index `Xw + intercept_`, above zero where the second class is the likelier one.
 
         (Where the link stays on one side of one half, zero lies well outside of the training rows.)
@@ -300,7 +305,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
             return self._with_clear_sign(index)
         return np.clip(self._fitted_values(index), CERTAIN, 1) + _TIE_BREAK * expit(index)
 
-    def _with_clear_sign(self, index):
+    def _with_clear_sign(self, index: Any) -> Any:
         """Let rounding at zero not contradict the probability."""
         at_zero = np.abs(index) <= 1e-12 * (1 + np.abs(self.intercept_))
         if at_zero.any():
@@ -310,7 +315,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         return index
 
     @by_blocks
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, columns in the order of `classes_`.
 
         For several labels, of shape (n_samples, n_labels): the probability that each label is 1.
@@ -324,20 +329,20 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         return scores / scores.sum(axis=1, keepdims=True)
 
     @by_blocks
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @by_blocks
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Return the likeliest class; for several labels 0 or 1 for each of them."""
         check_is_fitted(self)
         if self.multilabel_:
             return (self.predict_proba(X) > 0.5).astype(int)
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags

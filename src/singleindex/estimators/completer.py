@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from ..design.entries import entries_of_product
+from ..design.entries import IntArray, entries_of_product
 from ..fitting.checks import check_count
 from ..fitting.completion import Completed, fit_ratings, make_completion_plan, smoothers_of
 from ..fitting.ratings import (
@@ -22,8 +22,12 @@ from ..fitting.ratings import (
     is_frame,
     read_ratings,
 )
+from ..solvers.result import FloatArray
+from .base import LinkLike
 from .callbacks import all_or_nothing
 from .summary import summarise_completer
+
+Pair = float | tuple[float, float]
 
 # The parameters that a plan is made of.
 _PLANNED = (
@@ -122,10 +126,11 @@ class SingleIndexCompleter(BaseEstimator):
     """
 
     def __init__(
-        self, n_atoms=10, *, penalty=0.5, alpha=3.0, graph_strength=3.0, effects="both", lipschitz=1.0,
-        link="learned", link_cv=None, max_iter=20, tol=1e-2, random_state=0, verbose=0,
-    ):  # fmt: skip
-        self.n_atoms = n_atoms
+        self, n_atoms: int = 10, *, penalty: float = 0.5, alpha: Pair = 3.0, graph_strength: Pair = 3.0,
+        effects: str | None = "both", lipschitz: float = 1.0, link: LinkLike = "learned", link_cv: Any = None,
+        max_iter: int = 20, tol: float = 1e-2, random_state: Any = 0, verbose: int = 0,
+    ) -> None:  # fmt: skip
+        self.n_atoms: Any = n_atoms
         self.penalty = penalty
         self.alpha = alpha
         self.graph_strength = graph_strength
@@ -141,7 +146,15 @@ class SingleIndexCompleter(BaseEstimator):
     # ------------------------------------------------------------ fitting
 
     @all_or_nothing
-    def fit(self, pairs, y, row_graph=None, col_graph=None, shape=None, sample_weight=None):
+    def fit(
+        self,
+        pairs: Any,
+        y: Any,
+        row_graph: Any = None,
+        col_graph: Any = None,
+        shape: tuple[int, int] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Learn effects, factors and link.
 
         Parameters
@@ -204,7 +217,7 @@ class SingleIndexCompleter(BaseEstimator):
 
     # ------------------------------------------------------------ prediction
 
-    def index(self, pairs):
+    def index(self, pairs: Any) -> FloatArray:
         """Return the index of each pair, which ranks without the ties of the link's flat pieces.
 
         Parameters
@@ -217,13 +230,13 @@ class SingleIndexCompleter(BaseEstimator):
         """
         check_is_fitted(self)
         rows, cols = self._positions(pairs)
-        index = np.where(rows >= 0, self.row_effects_[rows], 0.0)
+        index: FloatArray = np.where(rows >= 0, self.row_effects_[rows], 0.0)
         index += np.where(cols >= 0, self.col_effects_[cols], 0.0)
         known = (rows >= 0) & (cols >= 0)
         index[known] += entries_of_product(rows[known], cols[known], self.row_factors_, self.col_factors_)
         return index
 
-    def predict(self, pairs):
+    def predict(self, pairs: Any) -> FloatArray:
         """Return the link at the index: an estimate of the mean rating of each pair.
 
         For rows and columns without a training rating see the notes of the class.
@@ -236,10 +249,10 @@ class SingleIndexCompleter(BaseEstimator):
         -------
         predicted : array of shape (n,)
         """
-        index = self.index(pairs)
-        return self.link_(index)
+        predicted: FloatArray = self.link_(self.index(pairs))
+        return predicted
 
-    def recommend(self, row, k=10):
+    def recommend(self, row: Any, k: int = 10) -> Any:
         """Return the columns with the highest index that this row has no training rating for, best first.
 
         Parameters
@@ -260,30 +273,29 @@ class SingleIndexCompleter(BaseEstimator):
         best = unseen[np.argsort(-index[unseen], kind="stable")[:k]]
         return best if self.col_labels_ is None else self.col_labels_[best]
 
-    def score(self, pairs, y, sample_weight=None):
+    def score(self, pairs: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R² of the predictions."""
-        return r2_score(y, self.predict(pairs), sample_weight=sample_weight)
+        return float(r2_score(y, self.predict(pairs), sample_weight=sample_weight))
 
-    def summary(self):
+    def summary(self) -> Any:
         """Return a text on the fitted model: its parts, its link, its steps, and how it was chosen."""
         check_is_fitted(self)
         return summarise_completer(self)
 
-    def _positions(self, pairs):
+    def _positions(self, pairs: Any) -> tuple[IntArray, IntArray]:
         """Return rows and columns by number, -1 for labels that are not known."""
         if self.row_labels_ is None:
             if is_frame(pairs):
                 raise ValueError("the model was fitted to numbered pairs; pass an integer array, not labels.")
             positions = as_positions(pairs)
             check_range(positions, self.shape_)
-            return positions.T
+            return positions[:, 0], positions[:, 1]
         if not is_frame(pairs):
             raise ValueError("the model was fitted to labels; pass a data frame of two columns of labels.")
         columns = frame_columns(pairs, "pairs", (2,))
-        labels = (self.row_labels_, self.col_labels_)
-        return [find_labels(known, column) for known, column in zip(labels, columns, strict=True)]
+        return find_labels(self.row_labels_, columns[0]), find_labels(self.col_labels_, columns[1])
 
-    def _row_position(self, row):
+    def _row_position(self, row: Any) -> int:
         if self.row_labels_ is None:
             check_range(as_positions([[row, 0]], "row"), self.shape_, "row")
             return int(row)
@@ -292,5 +304,5 @@ class SingleIndexCompleter(BaseEstimator):
             raise ValueError(f"row {row!r} is none of the {self.shape_[0]} rows the model was fitted to.")
         return at
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "link_")

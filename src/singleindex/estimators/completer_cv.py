@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from ..fitting.completion import Completed
 from ..fitting.completion_search import make_completion_search, search_ratings
 from ..fitting.ratings import Ratings
+from .base import LinkLike
 from .completer import SingleIndexCompleter
 
 
@@ -69,10 +73,14 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     """
 
     def __init__(
-        self, n_atoms=(2, 10), *, penalties=(0.8, 0.6, 0.4, 0.2, 0.1, 0.05), alphas=(1.0, 3.0, 10.0, 30.0),
-        graph_strengths=(0.0, 3.0, 10.0, 30.0, 100.0), cv=5, effects="both", lipschitz=1.0, link="learned",
-        link_cv=True, max_iter=10, tol=1e-2, random_state=0, n_jobs=None, verbose=0,
-    ):  # fmt: skip
+        self, n_atoms: Sequence[int] = (2, 10), *,
+        penalties: Sequence[float] = (0.8, 0.6, 0.4, 0.2, 0.1, 0.05),
+        alphas: Sequence[float] = (1.0, 3.0, 10.0, 30.0),
+        graph_strengths: Sequence[float] = (0.0, 3.0, 10.0, 30.0, 100.0), cv: Any = 5,
+        effects: str | None = "both", lipschitz: float = 1.0, link: LinkLike = "learned",
+        link_cv: bool = True, max_iter: int = 10, tol: float = 1e-2, random_state: Any = 0,
+        n_jobs: int | None = None, verbose: int = 0,
+    ) -> None:  # fmt: skip
         self.n_atoms = n_atoms
         self.penalties = penalties
         self.alphas = alphas

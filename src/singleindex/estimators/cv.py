@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -10,7 +12,9 @@ from sklearn.metrics import check_scoring
 from ..fitting.blocks import IN_MEMORY, is_in_blocks
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
-from .base import PLANNED, SingleIndexBase
+from ..solvers.result import FloatArray
+from ..structures import Structure
+from .base import PLANNED, LinkLike, SingleIndexBase
 from .callbacks import all_or_nothing, with_callbacks
 from .classifier import SingleIndexClassifier
 from .regressor import SingleIndexRegressor
@@ -24,7 +28,7 @@ class SearchMixin(SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None, groups=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings on held-out rows, then learn w and g from all.
 
         Parameters
@@ -53,13 +57,13 @@ class SearchMixin(SingleIndexBase):
         self._copy(search(plan, settings, self._scoring(), X, targets, weight, groups, teller), X.dtype)
         return self
 
-    def _scoring(self):
+    def _scoring(self) -> Scoring:
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
         classes = vars(self).get("classes_", ())
         is_apart = len(classes) <= 2 or self.multilabel_
         return Scoring(self.scoring, check_scoring(self, scoring=self.scoring), self._at_index, is_apart)
 
-    def _at_index(self, index, links):
+    def _at_index(self, index: FloatArray, links: list[Any]) -> Any:
         """Return an estimator whose index is known already, for scorers that ask it to predict."""
         known = index[:, 0] if index.shape[1] == 1 else index
         frozen = copy.copy(self)
@@ -134,10 +138,13 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     """
 
     def __init__(
-        self, n_atoms=None, *, structure=None, alphas=(0.1,), penalties=None,
-        column_scales=(0.5, 0.0), cv=5, scoring="neg_mean_squared_error", rule="best", refit="auto",
-        link_cv=True, lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, n_jobs=None, verbose=0,
-    ):  # fmt: skip
+        self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
+        alphas: Sequence[float] = (0.1,), penalties: Sequence[float] | None = None,
+        column_scales: Sequence[float | None] = (0.5, 0.0), cv: Any = 5,
+        scoring: Any = "neg_mean_squared_error", rule: str = "best", refit: str = "auto",
+        link_cv: bool = True, lipschitz: float = 1.0, link: LinkLike = "learned", max_iter: int = 2,
+        tol: float = 1e-2, n_jobs: int | None = None, verbose: int = 0,
+    ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
 
 
@@ -178,14 +185,17 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     """
 
     def __init__(
-        self, n_atoms=None, *, structure=None, alphas=(0.1,), penalties=None,
-        column_scales=(0.5, 0.0), cv=5, scoring="neg_brier_score", rule="best", refit="auto", link_cv=True,
-        lipschitz=1.0, link="learned", max_iter=2, tol=1e-2, class_weight=None, n_jobs=None, verbose=0,
-    ):  # fmt: skip
+        self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
+        alphas: Sequence[float] = (0.1,), penalties: Sequence[float] | None = None,
+        column_scales: Sequence[float | None] = (0.5, 0.0), cv: Any = 5, scoring: Any = "neg_brier_score",
+        rule: str = "best", refit: str = "auto", link_cv: bool = True, lipschitz: float = 1.0,
+        link: LinkLike = "learned", max_iter: int = 2, tol: float = 1e-2, class_weight: Any = None,
+        n_jobs: int | None = None, verbose: int = 0,
+    ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
 
 
-def set_search_parameters(estimator, values):
+def set_search_parameters(estimator: Any, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)

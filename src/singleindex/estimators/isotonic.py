@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from ..link import MonotoneCurve
+from ..link.base import FloatArray
 from ..link.lpav import (
     check_bounds,
     check_direction,
@@ -57,7 +60,15 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
     array([0., 2.])
     """
 
-    def __init__(self, *, lipschitz=1.0, y_min=None, y_max=None, increasing=True, out_of_bounds="nan"):
+    def __init__(
+        self,
+        *,
+        lipschitz: float = 1.0,
+        y_min: float | None = None,
+        y_max: float | None = None,
+        increasing: bool | Literal["auto"] = True,
+        out_of_bounds: str = "nan",
+    ) -> None:
         self.lipschitz = lipschitz
         self.y_min = y_min
         self.y_max = y_max
@@ -65,7 +76,7 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
         self.out_of_bounds = out_of_bounds
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the curve.
 
         Parameters
@@ -95,7 +106,7 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
         self.n_features_in_ = 1
         return self
 
-    def predict(self, T):
+    def predict(self, T: Any) -> FloatArray:
         """Return the curve at `T`, of shape (n_samples,) or (n_samples, 1)."""
         check_is_fitted(self)
         x = self._check_X(T)
@@ -110,16 +121,16 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
             fitted[outside] = np.nan
         return fitted
 
-    def transform(self, T):
+    def transform(self, T: Any) -> FloatArray:
         """Return the curve at `T`, as `predict` does."""
         return self.predict(T)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the one name of the output."""
         check_is_fitted(self)
         return np.asarray(["lipschitzisotonicregression0"], dtype=object)
 
-    def _check_X(self, X):
+    def _check_X(self, X: Any) -> FloatArray:
         X = check_array(X, ensure_2d=False, dtype=[np.float64, np.float32], estimator=self)
         if X.ndim != 1 and not (X.ndim == 2 and X.shape[1] == 1):
             raise ValueError(
@@ -127,10 +138,10 @@ class LipschitzIsotonicRegression(RegressorMixin, TransformerMixin, BaseEstimato
             )
         return check_vector(X, "X")
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "X_thresholds_")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False

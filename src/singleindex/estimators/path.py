@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..fitting.checks import check_n_atoms, check_penalty
 from ..fitting.memory import prepare
 from ..fitting.path import trace_path
+from ..fitting.plan import Plan
 from ..fitting.record import model_of
 from ..solvers.path import Level, hard_levels
 from ..solvers.result import squared
@@ -25,15 +27,24 @@ class SingleIndexPath:
     `n_atoms` and `penalty` the one that is not varied is None.
     """
 
-    n_atoms: np.ndarray | None
-    penalty: np.ndarray | None
+    n_atoms: Any
+    penalty: Any
     coefs: np.ndarray
     links: list[Any]
     mse: list[np.ndarray]
     atoms: list[np.ndarray]
 
 
-def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, max_iter=3, **settings):
+def single_index_path(
+    X: Any,
+    y: Any,
+    *,
+    n_atoms: Sequence[int] | None = None,
+    penalty: Sequence[float] | None = None,
+    sample_weight: Any = None,
+    max_iter: int = 3,
+    **settings: Any,
+) -> SingleIndexPath:
     """Learn w and g at many numbers of atoms, or at many penalties, each started from the one before.
 
     The data are prepared once for the whole path.
@@ -93,7 +104,9 @@ def single_index_path(X, y, *, n_atoms=None, penalty=None, sample_weight=None, m
     )
 
 
-def _levels_of(plan, n_features, n_atoms, penalty):
+def _levels_of(
+    plan: Plan, n_features: int, n_atoms: Sequence[int] | None, penalty: Sequence[float] | None
+) -> list[Level]:
     """Return the levels of a path in the order in which a warm path goes best, or raise."""
     structure = plan.structure
     available = structure.check((n_features,))

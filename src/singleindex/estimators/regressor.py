@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from ..design.blocks import Target
+from ..design.survey import TargetSurvey
 from ..fitting.checks import check_varies
 from ..fitting.plan import make_fitter
 from ..fitting.record import Targets
 from ..fitting.targets import powers_of_two, units_of_outputs
+from ..solvers.result import FloatArray
 from .base import SingleIndexBase, learns_from_streams
 from .by_blocks import by_blocks
 from .callbacks import all_or_nothing
@@ -110,7 +114,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
 
     @available_if(learns_from_streams)
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows that follow those of the calls before, by the stochastic solver.
 
         How a stream is cut into calls does not change the result, nor does saving the estimator and loading
@@ -131,7 +135,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         weight = self._check_some_weight(sample_weight, X)
         return self._go_on(X, np.asarray(y, dtype=np.float64).reshape(len(y), -1), weight)
 
-    def _check_data(self, X, y, sample_weight):
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, FloatArray | None]:
         X, y = self._check_X_y(X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
         weight = self._check_weight(sample_weight, X)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
@@ -139,7 +143,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         unit = units_of_outputs(make_fitter(self.link, self.lipschitz), Y, weight)
         return X, Targets(y, Y / unit, unit), weight
 
-    def _read_targets(self, facts):
+    def _read_targets(self, facts: TargetSurvey) -> tuple[list[Target], FloatArray]:
         if len(facts.low) == 0:
             raise ValueError("y must hold numbers, in some row of positive weight.")
         check_varies(np.stack([facts.low, facts.high]), facts.n_rows)
@@ -148,11 +152,11 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         return [Target(column=k, unit=float(u)) for k, u in enumerate(unit)], unit
 
     @by_blocks
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Return the link at the index: an estimate of E[y | x]."""
         return self._fitted_values(self.index(X))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
@@ -15,6 +17,7 @@ from ..fitting.progress import Progress
 from ..fitting.record import as_fitted
 from ..link import Lpav
 from ..solvers import Gradient, Simplicity, drive
+from ..solvers.result import FloatArray
 from ..structures import Sparse
 from .base import SingleIndexBase
 from .callbacks import all_or_nothing, with_callbacks
@@ -58,7 +61,9 @@ class Slisotron(RegressorMixin, SingleIndexBase):
     True
     """
 
-    def __init__(self, *, lipschitz=1.0, max_iter=100, tol=0.0, verbose=0):
+    def __init__(
+        self, *, lipschitz: float = 1.0, max_iter: int = 100, tol: float = 0.0, verbose: int = 0
+    ) -> None:
         self.lipschitz = lipschitz
         self.max_iter = max_iter
         self.tol = tol
@@ -66,7 +71,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and g.
 
         Parameters
@@ -102,6 +107,6 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         self._copy(as_fitted([result], view.to_features, unit), X.dtype)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> FloatArray:
         """Return the link at the index: an estimate of E[y | x]."""
         return self._fitted_values(self.index(X))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._lpav import mark_corners
+from ._certificate import mark_corners
 from .base import FloatArray, Link
 
 

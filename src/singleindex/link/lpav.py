@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import check_increasing
 
-from ._lpav import largest_violation, merge_ties, solve_lpav, spread_ties
+from ._certificate import largest_violation
+from ._lpav import merge_ties, solve_lpav, spread_ties
 from ._order import sort_order
 from .curve import MonotoneCurve
 
