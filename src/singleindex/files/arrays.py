@@ -50,3 +50,18 @@ def make_sparse(kind: Any, data: Any, indices: Any, indptr: Any, shape: Sequence
     # Products with it do not look whether its numbers lead out of it.
     matrix.check_format(full_check=True)
     return matrix
+
+
+def check_numbers(name: str, values: Any, *shape: int) -> None:
+    """Raise where this is no array of finite numbers in this shape."""
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.shape == shape):
+        raise ValueError(f"{name} must be an array of numbers of shape {shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} must hold finite numbers")
+
+
+def check_floats(name: str, values: Any, *shape: int) -> None:
+    """Raise where this is no array that a kernel can take: finite, in this shape, and of float64."""
+    check_numbers(name, values, *shape)
+    if values.dtype != np.float64:
+        raise ValueError(f"{name} must be of float64, got {values.dtype}")
