@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import numbers
 import zipfile
 from collections.abc import Sequence
 from typing import IO, Any
@@ -65,3 +66,16 @@ def check_floats(name: str, values: Any, *shape: int) -> None:
     check_numbers(name, values, *shape)
     if values.dtype != np.float64:
         raise ValueError(f"{name} must be of float64, got {values.dtype}")
+
+
+def check_reals(*values: Any) -> None:
+    """Raise where one of these is not a number; it may be infinite."""
+    if not all(isinstance(value, numbers.Real) for value in values):
+        raise ValueError(f"these must be numbers, got {values!r}")
+
+
+def check_finite(*values: Any) -> None:
+    """Raise where one of these is not a finite number."""
+    check_reals(*values)
+    if not all(map(math.isfinite, values)):
+        raise ValueError(f"these must be finite numbers, got {values!r}")
