@@ -13,11 +13,10 @@ if TYPE_CHECKING:
         SingleIndexRegressor,
         SingleIndexRegressorCV,
         Slisotron,
-        load,
-        save,
         single_index_path,
     )
     from .link import lipschitz_isotonic_regression
+    from .persistence import load, save
 
     __version__: str
 
@@ -36,7 +35,12 @@ __all__ = [
     "single_index_path",
 ]
 
-_PACKAGES = ("datasets", "design", "estimators", "export", "inspection", "link", "solvers", "structures")
+_PACKAGES = (
+    "datasets", "design", "estimators", "export", "inspection", "link", "persistence", "solvers",
+    "structures",
+)  # fmt: skip
+# Where names come from that are no estimators.
+_HOMES = {"lipschitz_isotonic_regression": "link", "load": "persistence", "save": "persistence"}
 
 
 def __getattr__(name: str) -> Any:
@@ -44,11 +48,9 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f".{name}", __name__)
     if name in __all__:
-        for home in ("estimators", "link"):
-            module = import_module(f".{home}", __name__)
-            if hasattr(module, name):
-                value = globals()[name] = getattr(module, name)
-                return value
+        module = import_module(f".{_HOMES.get(name, 'estimators')}", __name__)
+        value = globals()[name] = getattr(module, name)
+        return value
     if name == "__version__":
         return import_module("importlib.metadata").version(__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,8 +19,8 @@ from singleindex import (
 )
 from singleindex.datasets import make_single_index
 from singleindex.design import DenseDesign, chunk_arrays
-from singleindex.estimators.persistence import ModelFileError
-from singleindex.link import FixedLink, Lpav
+from singleindex.link import FixedLink, Link, LinkFitter, Lpav, MonotoneCurve, ShiftedLink
+from singleindex.persistence import ModelFileError
 from singleindex.solvers import Stochastic, StochasticCsi
 from singleindex.structures import GraphLowRank, GroupSparse, LowRank, RowSparse, Sparse
 
@@ -285,6 +285,22 @@ def change_waiting(**parts):
     return lambda stream: stream["waiting"].update(parts)
 
 
+def change_rows(**parts):
+    """Change the sparse matrix of the rows that wait, which itself would not allow it."""
+    return lambda stream: vars(stream["waiting"]["X"]).update(parts)
+
+
+def as_earlier(**parts):
+    """Let the sparse matrix be in its parts, as earlier versions had it."""
+
+    def change(stream):
+        X = stream["waiting"].pop("X")
+        whole = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": list(X.shape)}
+        stream["waiting"] |= whole | parts
+
+    return change
+
+
 def change_state(**parts):
     return lambda stream: stream["outputs"][0].update(parts)
 
@@ -295,10 +311,13 @@ def change_bins(exponent, first, sums):
 
 ROWS = np.zeros((3, 3))
 FORGED_STREAMS = {
-    "an index beyond the columns": change_waiting(indices=np.full(360, 10**6, dtype=np.int32)),
-    "a negative index": change_waiting(indices=np.full(360, -1, dtype=np.int32)),
-    "rows that lead out": change_waiting(indptr=np.full(31, 10**9, dtype=np.int32)),
-    "more columns": change_waiting(shape=[30, 10**12]),
+    "an index beyond the columns": change_rows(indices=np.full(360, 10**6, dtype=np.int32)),
+    "a negative index": change_rows(indices=np.full(360, -1, dtype=np.int32)),
+    "rows that lead out": change_rows(indptr=np.full(31, 10**9, dtype=np.int32)),
+    "more columns": change_rows(_shape=(30, 10**12)),
+    "an earlier index beyond the columns": as_earlier(indices=np.full(360, 10**6, dtype=np.int32)),
+    "earlier rows that lead out": as_earlier(indptr=np.full(31, 10**9, dtype=np.int32)),
+    "more earlier columns": as_earlier(shape=[30, 10**12]),
     "fewer targets": change_waiting(Y=np.zeros((3, 1))),
     "more outputs waiting": change_waiting(Y=np.zeros((30, 2))),
     "weights of another length": change_waiting(weight=np.ones(2)),
@@ -313,9 +332,12 @@ FORGED_STREAMS = {
     "steps": change_state(t=-5),
     "a total that is not finite": change_state(total=float("nan")),
     "a history of other quantities": change_state(history=np.zeros((2, 3))),
-    "a curve of unequal lengths": change_state(step_link=["curve", np.arange(3.0), np.arange(2.0)]),
-    "a curve that falls": change_state(model_link=["curve", np.arange(2.0), -np.arange(2.0)]),
-    "an unknown link": change_state(step_link=["known", "os.system", 0.0]),
+    "a curve that falls": change_state(model_link=MonotoneCurve(np.arange(2.0), -np.arange(2.0))),
+    "an unknown link": change_state(step_link=ShiftedLink("os.system")),
+    "no link": change_state(step_link=Stochastic()),
+    "an earlier curve of unequal lengths": change_state(step_link=["curve", np.arange(3.0), np.arange(2.0)]),
+    "an earlier curve that falls": change_state(model_link=["curve", np.arange(2.0), -np.arange(2.0)]),
+    "an earlier unknown link": change_state(step_link=["known", "os.system", 0.0]),
     "bins of a width that never ends": change_bins(-(10**9), 0.0, ROWS),
     "a first bin between two": change_bins(0, 0.5, ROWS),
     "a first bin too far out": change_bins(0, 1e300, ROWS),
@@ -330,11 +352,52 @@ FORGED_STREAMS = {
 def test_a_forged_stream_is_refused(change):
     X, y = make_rows(130)
     model = SingleIndexRegressor(solver=SMALL).partial_fit(sparse.csr_array(X), y)
-    assert model.stream_["waiting"]["indices"].shape == (360,)
+    assert model.stream_["waiting"]["X"].indices.shape == (360,)
     model = copy.deepcopy(model)
     change(model.stream_)
     with pytest.raises(ModelFileError, match=r"stream|curve|bins?|link|ind|malformed"):
         through_a_file(model)
+
+
+def test_a_stream_of_an_earlier_version_goes_on():
+    """Links and sparse rows were lists and dicts of their parts."""
+    X, y = make_rows(130)
+    model = SingleIndexRegressor(solver=SMALL).partial_fit(sparse.csr_array(X), y)
+    earlier = copy.deepcopy(model)
+    as_earlier()(earlier.stream_)
+    for name in ("step_link", "model_link"):
+        curve = earlier.stream_["outputs"][0][name]
+        earlier.stream_["outputs"][0][name] = ["curve", curve.x, curve.y]
+    earlier = through_a_file(earlier)
+    assert_same_bits(earlier, model, X)
+    assert_same_bits(earlier.partial_fit(X, y), model.partial_fit(X, y), X)
+
+
+class Line(Link):
+    """A link of one's own."""
+
+    def __init__(self, slope, offset):
+        self.parts = slope, offset
+
+    def __call__(self, index):
+        return self.parts[0] * np.asarray(index) + self.parts[1]
+
+
+class LineFitter(LinkFitter):
+    def fit(self, index, y, sample_weight=None):
+        centre, mean = (np.average(v, weights=sample_weight) for v in (index, y))
+        spread = np.average((index - centre) ** 2, weights=sample_weight)
+        slope = np.average((index - centre) * y, weights=sample_weight) / spread if spread > 0 else 0.0
+        line = Line(np.clip(slope, 0, 1), mean - np.clip(slope, 0, 1) * centre)
+        return line, line(index)
+
+
+def test_a_stream_learns_with_a_link_of_ones_own():
+    X, y = make_rows(230)
+    model = SingleIndexRegressor(link=LineFitter(), solver=SMALL).partial_fit(X[:130], y[:130])
+    assert model.partial_fit(X[130:], y[130:]).score(X, y) > 0.5
+    with pytest.raises(ValueError, match="cannot be saved"):
+        save(model, io.BytesIO())
 
 
 def test_the_state_before_any_weight_is_a_state():

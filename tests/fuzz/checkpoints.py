@@ -1,8 +1,9 @@
-"""Checkpoints of one-pass fits: whole, damaged, forged, and files that belong to somebody else."""
+"""Checkpoints of fits: whole, damaged, forged, and files that belong to somebody else."""
 
 import io
 import json
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,20 @@ import numpy as np
 
 from singleindex import SingleIndexClassifier, SingleIndexRegressor
 from singleindex.design import ChunkedData, chunk_arrays
-from singleindex.solvers import OnePass
+from singleindex.solvers import OnePass, TwoPass
 
 from .model_files import data
 from .mutations import bomb, npy_bytes, spoil_array, spoil_bytes, spoil_tree
 from .registry import Case, target
 
-READINGS = 5  # of the data, after which the fit is broken off
+READINGS = 12  # of the data, after which the fit is broken off; each iteration has one or two
 
-MODELS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
-    "bins": (SingleIndexRegressor, {"n_atoms": 3}, {"n_bins": 16}),
-    "exact": (SingleIndexRegressor, {"n_atoms": 3}, {"n_bins": None}),
-    "known link": (SingleIndexClassifier, {"link": "logistic"}, {"n_bins": 16}),
+MODELS: dict[str, tuple[Any, dict[str, Any], OnePass | TwoPass]] = {
+    "bins": (SingleIndexRegressor, {"n_atoms": 3}, OnePass(n_bins=16)),
+    "exact": (SingleIndexRegressor, {"n_atoms": 3}, OnePass(n_bins=None)),
+    "known link": (SingleIndexClassifier, {"link": "logistic"}, OnePass(n_bins=16)),
+    "two passes": (SingleIndexRegressor, {"n_atoms": 3}, TwoPass()),
+    "known link in two passes": (SingleIndexClassifier, {"link": "logistic"}, TwoPass()),
 }
 
 
@@ -37,7 +40,8 @@ def rows_for(name: str) -> ChunkedData:
 
 def make_model(name: str, path: Path | None) -> Any:
     kind, settings, solver = MODELS[name]
-    return kind(max_iter=8, tol=0, solver=OnePass(checkpoint=path, checkpoint_every=1, **solver), **settings)
+    solver = replace(solver, checkpoint=path, checkpoint_every=1)
+    return kind(max_iter=16, tol=0, solver=solver, **settings)
 
 
 @cache

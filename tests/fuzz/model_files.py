@@ -21,7 +21,7 @@ from singleindex import (
     load,
     save,
 )
-from singleindex.estimators.persistence import load_notes
+from singleindex.persistence import load_notes
 from singleindex.solvers import OnePass, Stochastic
 from singleindex.structures import GraphLowRank, GroupSparse, LowRank
 

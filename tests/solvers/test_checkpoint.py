@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import os
 import signal
 import subprocess
@@ -12,10 +11,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from broken_fits import SOLVERS, Stop, at_iteration, broken_off, every_solver, make_rows, ratings, stop_at
+from scipy import sparse
 
 from singleindex import SingleIndexClassifier, SingleIndexRegressor, load, save
 from singleindex.design import chunk_arrays, read_chunks
-from singleindex.solvers import Checkpoint, CheckpointError, OnePass
+from singleindex.link import Lpav
+from singleindex.solvers import (
+    Checkpoint,
+    CheckpointError,
+    OnePass,
+    TwoPass,
+    drive,
+)
+from singleindex.solvers.alternate import Ridge
+from singleindex.solvers.completion import Completion
+from singleindex.structures import RowSparse
 
 FIT = textwrap.dedent(
     """
@@ -31,12 +42,6 @@ FIT = textwrap.dedent(
     save(model, f"{folder}/model.sim")
     """
 )
-
-
-def make_rows(n=2000, d=20):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d)) * np.linspace(0.3, 2, d)
-    return X, np.tanh(X[:, :8].sum(axis=1) / 3) + 0.1 * rng.standard_normal(n)
 
 
 def run_until(folder, n_bins, iteration):
@@ -76,24 +81,6 @@ def test_a_killed_fit_goes_on_to_the_same_model(tmp_path, n_bins):
         assert (resumed.history_[name] == values).all(), name
 
 
-class Stop(Exception):
-    pass
-
-
-def stop_at(iteration, monkeypatch):
-    """Make the fit fail when it comes to this iteration."""
-    from singleindex.solvers import one_pass
-
-    look = one_pass.OnePassGradient.look
-
-    def failing(method, state, n_iter):
-        if n_iter == iteration:
-            raise Stop
-        return look(method, state, n_iter)
-
-    monkeypatch.setattr(one_pass.OnePassGradient, "look", failing)
-
-
 @pytest.mark.parametrize("in_memory", [True, False])
 @pytest.mark.parametrize("link", ["learned", "logistic"])
 @pytest.mark.parametrize("stop", [3, 5])
@@ -115,6 +102,83 @@ def test_what_was_broken_off_goes_on(tmp_path, monkeypatch, in_memory, link, sto
     assert (model.predict_proba(X) == whole.predict_proba(X)).all()
 
 
+RAW = {
+    "dense": lambda X: X,
+    "sparse": sparse.csr_array,
+    "chunks": lambda X: None,
+}
+
+
+@pytest.mark.parametrize("link", ["learned", "logistic"])
+@pytest.mark.parametrize("kind", RAW)
+def test_two_passes_go_on(tmp_path, monkeypatch, kind, link):
+    X, y = make_rows()
+    y = (y > 0).astype(int)
+    data = (chunk_arrays(X, y, chunk_rows=300),) if kind == "chunks" else (RAW[kind](X), y)
+    settings = {"link": link, "max_iter": 9, "tol": 0, "penalty": 0.1}
+    solver = TwoPass(checkpoint=tmp_path / "fit.ckpt", checkpoint_every=2)
+    model = SingleIndexClassifier(8, solver=solver, **settings)
+    with monkeypatch.context() as patch:
+        stop_at(5, patch)
+        with pytest.raises(Stop):
+            model.fit(*data)
+    assert (tmp_path / "fit.ckpt").exists()
+    seen = []
+    with monkeypatch.context() as patch:
+        for iteration in range(9):
+            at_iteration(iteration, patch, lambda iteration=iteration: seen.append(iteration))
+        model.fit(*data)
+    assert seen == [4, 5, 6, 7, 8]  # it did go on, and did not begin anew
+    assert not list(tmp_path.iterdir())
+    whole = SingleIndexClassifier(8, solver=TwoPass(), **settings).fit(*data)
+    assert (model.coef_ == whole.coef_).all()
+    assert (model.predict_proba(X) == whole.predict_proba(X)).all()
+    for name, values in whole.history_.items():
+        assert (model.history_[name] == values).all(), name
+
+
+@pytest.mark.parametrize("settings", [{"structure": RowSparse()}, {"shared_link": True}])
+def test_outputs_that_are_fitted_together_share_one(tmp_path, monkeypatch, settings):
+    X, y = make_rows()
+    Y = np.column_stack([y, -X[:, 0]])
+    solver = TwoPass(checkpoint=tmp_path / "c", checkpoint_every=1)
+    model = SingleIndexRegressor(6, max_iter=6, tol=0, solver=solver, **settings)
+    with monkeypatch.context() as patch:
+        stop_at(3, patch)
+        with pytest.raises(Stop):
+            model.fit(X, Y)
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    model.fit(X, Y)
+    assert not list(tmp_path.iterdir())
+    whole = SingleIndexRegressor(6, max_iter=6, tol=0, solver=TwoPass(), **settings).fit(X, Y)
+    assert (model.coef_ == whole.coef_).all()
+    assert (model.predict(X) == whole.predict(X)).all()
+
+
+def test_a_completion_goes_on(tmp_path, monkeypatch):
+    def solve(checkpoint=None):
+        method = Completion(ratings(), Lpav(1.0), Ridge((0.1, 0.1)), n_atoms=2, penalty=0.1)
+        return drive(method, max_iter=8, tol=0, checkpoint=checkpoint)
+
+    checkpoint = Checkpoint(tmp_path / "c", "mark", every=2)
+    with monkeypatch.context() as patch:
+        stop_at(5, patch)
+        with pytest.raises(Stop):
+            solve(checkpoint)
+    resumed, whole = solve(checkpoint), solve()
+    assert (resumed.best.parts.left == whole.best.parts.left).all()
+    assert (resumed.best.parts.right == whole.best.parts.right).all()
+    assert (resumed.best.link.y == whole.best.link.y).all()
+    assert all((resumed.history[name] == whole.history[name]).all() for name in whole.history)
+
+
+@pytest.mark.parametrize("every", [0, 2.5, True])
+def test_how_often_must_be_a_count(every):
+    X, y = make_rows(100)
+    with pytest.raises(ValueError, match="checkpoint_every must be an integer of at least 1"):
+        SingleIndexRegressor(solver=TwoPass(checkpoint_every=every)).fit(X, y)
+
+
 def test_each_output_has_its_own(tmp_path, monkeypatch):
     X, y = make_rows()
     Y = np.column_stack([y, -X[:, 0]])
@@ -130,23 +194,17 @@ def test_each_output_has_its_own(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def broken_off(tmp_path, monkeypatch, **settings):
-    X, y = make_rows()
-    path = tmp_path / "fit.ckpt"
-    solver = OnePass(checkpoint=path, checkpoint_every=1)
-    with monkeypatch.context() as patch:
-        stop_at(2, patch)
-        with pytest.raises(Stop):
-            SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver, **settings).fit(X, y)
-    return X, y, solver, path
-
-
-def test_a_checkpoint_of_another_fit_is_refused(tmp_path, monkeypatch):
-    X, y, solver, path = broken_off(tmp_path, monkeypatch)
+@every_solver
+def test_a_checkpoint_of_another_fit_is_refused(tmp_path, monkeypatch, kind):
+    X, y, solver, path = broken_off(tmp_path, monkeypatch, kind)
+    [other_kind] = set(SOLVERS.values()) - {kind}
     for other in (
         lambda: SingleIndexRegressor(8, alpha=0.2, solver=solver).fit(X, y),
         lambda: SingleIndexRegressor(8, solver=solver).fit(X, y + X[:, 0]),
         lambda: SingleIndexRegressor(8, solver=solver).fit(X[:-1], y[:-1]),
+        lambda: SingleIndexRegressor(8, solver=solver).fit(np.roll(X, 1, axis=0), y),
+        lambda: SingleIndexRegressor(8, solver=solver).fit(X, y, sample_weight=np.linspace(1, 2, len(y))),
+        lambda: SingleIndexRegressor(8, solver=other_kind(checkpoint=path)).fit(X, y),
     ):
         with pytest.raises(
             CheckpointError, match=r"fit\.ckpt: it belongs to a fit of other data.*Delete the file"
@@ -222,16 +280,7 @@ def path_of_another_checkpoint(tmp_path, monkeypatch):
 
 def put_at(iteration, path, content, monkeypatch):
     """Write something else to the file while the fit is at this iteration."""
-    from singleindex.solvers import one_pass
-
-    record = one_pass._Loop.record
-
-    def meddling(loop, state, seen):
-        if state.t == iteration:
-            path.write_bytes(content)
-        return record(loop, state, seen)
-
-    monkeypatch.setattr(one_pass._Loop, "record", meddling)
+    at_iteration(iteration, monkeypatch, lambda: path.write_bytes(content))
 
 
 def test_a_link_to_a_checkpoint_stays(tmp_path, monkeypatch):
@@ -249,7 +298,7 @@ def test_a_pipe_is_no_checkpoint(tmp_path):
     with pytest.raises(FileExistsError, match="a pipe"):
         SingleIndexRegressor(solver=OnePass(checkpoint=tmp_path / "c")).fit(X, y)
     with pytest.raises(CheckpointError, match="not a regular file"):
-        Checkpoint(tmp_path / "c", "mark").load((100, 20))
+        Checkpoint(tmp_path / "c", "mark").load(lambda run: None)
 
 
 def test_a_model_file_names_no_path(tmp_path, monkeypatch):
@@ -259,67 +308,13 @@ def test_a_model_file_names_no_path(tmp_path, monkeypatch):
     assert b"thesis" not in (tmp_path / "model.sim").read_bytes()
     assert load("model.sim").solver == OnePass(64)
     # One that an earlier version wrote has it.
-    old = gzip.decompress((Path(__file__).parents[1] / "estimators/saved/classifier.sim.gz").read_bytes())
+    old = gzip.decompress((Path(__file__).parents[1] / "persistence/saved/classifier.sim.gz").read_bytes())
     assert b"thesis.txt" in old
     model = load(io.BytesIO(old))
     assert model.solver == OnePass(16)
     (tmp_path / "thesis.txt").write_text("ten years")
     model.fit(X, y > 0).partial_fit(X, y > 0, classes=[False, True])
     assert (tmp_path / "thesis.txt").read_text() == "ten years"
-
-
-# ---------------------------------------------------------------- forged, with the right fingerprint
-
-
-def forged(content, **changes):
-    """Return a checkpoint with other arrays, or with other entries of its head."""
-    with np.load(io.BytesIO(content)) as file:
-        arrays = dict(file)
-    head = json.loads(str(arrays["head"]))
-    head |= {name: value for name, value in changes.items() if name in head}
-    arrays |= {name: value for name, value in changes.items() if name not in head}
-    arrays["head"] = np.array(json.dumps(head))
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
-
-
-FORGERIES = {
-    "short w": {"w": np.zeros(3)},
-    "w of another kind": {"w": np.zeros(20, dtype=np.float32)},
-    "NaN in w": {"w": np.full(20, np.nan)},
-    "w_old of two dimensions": {"w_old": np.zeros((20, 1))},
-    "coefficients of another length": {"best_coef": np.zeros(21)},
-    "old index of another length": {"index_old": np.zeros(5)},
-    "a curve of unequal lengths": {"link_y": np.zeros(1)},
-    "an empty curve": {"link_x": np.zeros(0), "link_y": np.zeros(0)},
-    "a curve that falls": {"best_link_x": np.arange(2.0), "best_link_y": np.array([1.0, 0.0])},
-    "a curve in disorder": {"link_x": np.array([1.0, 0.0]), "link_y": np.arange(2.0)},
-    "points of unequal lengths": {"points_y": np.zeros(1)},
-    "a width that never ends": {"exponent": -(10**9)},
-    "a width that is no number": {"exponent": "wide"},
-    "iterations": {"t": -1},
-    "iterations that are no count": {"t": 2.5},
-    "history": {"history": np.zeros((2, 3))},
-    "an infinite step": {"step": "inf"},
-    "no head": {"link": None},
-}
-
-
-@pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
-def test_a_forged_checkpoint_is_refused(tmp_path, monkeypatch, change):
-    X, y, solver, path = broken_off(tmp_path, monkeypatch)
-    model = SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver)
-    path.write_bytes(forged(path.read_bytes(), **change))
-    with pytest.raises(CheckpointError, match="no checkpoint, or damaged"):
-        model.fit(X, y)
-    assert path.exists()
-
-
-def test_forging_alone_changes_nothing(tmp_path, monkeypatch):
-    X, y, solver, path = broken_off(tmp_path, monkeypatch)
-    path.write_bytes(forged(path.read_bytes()))
-    assert SingleIndexRegressor(8, max_iter=6, tol=0, solver=solver).fit(X, y).n_iter_ == 6
 
 
 def test_a_checkpoint_that_would_not_fit_in_memory_is_refused(tmp_path, monkeypatch):

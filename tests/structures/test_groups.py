@@ -9,7 +9,7 @@ import pytest
 
 from singleindex import SingleIndexClassifier, SingleIndexRegressor
 from singleindex.datasets import make_single_index
-from singleindex.estimators.persistence import load, save
+from singleindex.persistence import load, save
 from singleindex.structures import GroupSparse, Sparse
 
 W = np.array([1.0, -2.0, 0.5, 0.1, 3.0, -0.2])

@@ -138,7 +138,7 @@ def explain(error: Exception) -> int:
         say_error(error.format_message())
         return error.exit_code if isinstance(error, CliError) else ExitCode.USAGE
     if isinstance(error, (ValueError, TypeError, OSError, ImportError, MemoryError)):
-        from ..estimators.persistence import ModelFileError
+        from ..persistence import ModelFileError
 
         say_error(str(error) or type(error).__name__)
         return ExitCode.MODEL if isinstance(error, ModelFileError) else ExitCode.DATA

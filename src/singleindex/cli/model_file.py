@@ -42,7 +42,7 @@ class ModelFile:
 
 
 def write_model(file: ModelFile, path: str) -> None:
-    from ..estimators.persistence import save
+    from ..persistence import save
 
     buffer = io.BytesIO()
     save(file.model, buffer, notes={"preparation": file.preparation.as_record(), "record": file.record})
@@ -50,7 +50,7 @@ def write_model(file: ModelFile, path: str) -> None:
 
 
 def read_model(path: str) -> ModelFile:
-    from ..estimators.persistence import ModelFileError, load, load_notes
+    from ..persistence import ModelFileError, load, load_notes
 
     if path == "-":
         data = sys.stdin.buffer.read()

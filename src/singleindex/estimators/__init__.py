@@ -6,7 +6,6 @@ from .completer_cv import SingleIndexCompleterCV
 from .cv import SingleIndexClassifierCV, SingleIndexRegressorCV
 from .isotonic import LipschitzIsotonicRegression
 from .path import SingleIndexPath, single_index_path
-from .persistence import load, load_notes, save
 from .regressor import SingleIndexRegressor
 from .slisotron import Slisotron
 
@@ -20,8 +19,5 @@ __all__ = [
     "SingleIndexRegressor",
     "SingleIndexRegressorCV",
     "Slisotron",
-    "load",
-    "load_notes",
-    "save",
     "single_index_path",
 ]

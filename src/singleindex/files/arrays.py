@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import numbers
 import zipfile
 from collections.abc import Sequence
 from typing import IO, Any
@@ -50,3 +51,31 @@ def make_sparse(kind: Any, data: Any, indices: Any, indptr: Any, shape: Sequence
     # Products with it do not look whether its numbers lead out of it.
     matrix.check_format(full_check=True)
     return matrix
+
+
+def check_numbers(name: str, values: Any, *shape: int) -> None:
+    """Raise where this is no array of finite numbers in this shape."""
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.shape == shape):
+        raise ValueError(f"{name} must be an array of numbers of shape {shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} must hold finite numbers")
+
+
+def check_floats(name: str, values: Any, *shape: int) -> None:
+    """Raise where this is no array that a kernel can take: finite, in this shape, and of float64."""
+    check_numbers(name, values, *shape)
+    if values.dtype != np.float64:
+        raise ValueError(f"{name} must be of float64, got {values.dtype}")
+
+
+def check_reals(*values: Any) -> None:
+    """Raise where one of these is not a number; it may be infinite."""
+    if not all(isinstance(value, numbers.Real) for value in values):
+        raise ValueError(f"these must be numbers, got {values!r}")
+
+
+def check_finite(*values: Any) -> None:
+    """Raise where one of these is not a finite number."""
+    check_reals(*values)
+    if not all(map(math.isfinite, values)):
+        raise ValueError(f"these must be finite numbers, got {values!r}")

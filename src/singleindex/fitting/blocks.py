@@ -103,8 +103,8 @@ def _fit_in_two_passes(
     if not plan.is_classifier:
         unit = units_of_outputs(plan.fitter, Y, weight)
     progress = Progress(teller, unit)
-    spread = check_spread(Spread(survey.variance))
-    solved = solve_in_two_passes(plan, design, spread, Y / unit, weight, progress)
+    mark, spread = source.fingerprint(), check_spread(Spread(survey.variance))
+    solved = solve_in_two_passes(plan, design, spread, Y / unit, weight, progress, mark)
     if plan.final_link_is_open(len(targets)):
         solved = replace(solved, results=with_final_links(plan, solved.results, Y / unit, weight, None))
     progress.end()

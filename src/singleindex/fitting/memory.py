@@ -19,6 +19,7 @@ from ..solvers import (
     OnePass,
     OnePassGradient,
     SolverResult,
+    TwoPass,
     drive,
     fit_scale,
 )
@@ -70,7 +71,7 @@ def solve_rows(
             survey = survey_rows(design, Y, weight)
         spread = spread_of_columns(X, survey.variance, _shares(X.shape[0], weight))
         return solve_in_one_pass(plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,))
-    return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress)
+    return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress, (X.shape,))
 
 
 # ---------------------------------------------------------------- two passes
@@ -112,22 +113,37 @@ def solve_in_two_passes(
     Y: FloatArray,
     weight: FloatArray | None,
     progress: Progress | None,
+    mark: Any,
 ) -> Solved:
-    view, plan = plan.view(design, spread)
-    del spread  # as long as w, and of no more use
+    """Solve for each output in turn, or for all as one; `mark` tells the data from others in a checkpoint."""
+    asked, (view, plan) = plan, plan.view(design, spread)
     problems = [np.ascontiguousarray(y) for y in Y.T]
     if plan.is_joint(Y.shape[1]):
         plan, problems = plan.for_joint_fit(), [Y]
+    checkpoints: list[Checkpoint] = []
     if progress is not None:
         progress.begin(len(problems), plan.max_iter, view.to_features)
+        if isinstance(plan.solver, TwoPass) and plan.solver.checkpoint is not None:
+            # A reading more, and worth it: rows in another order have the same variances.
+            parts = (mark, spread.variance, Y, weight, view.rmatvec(_centred(Y, weight)))
+            checkpoints = _checkpoints(asked, plan.solver, len(problems), parts)
+    del spread  # as long as w, and of no more use
     results = []
-    for y in problems:
+    for k, y in enumerate(problems):
         method = Gradient(view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, sample_weight=weight)
-        result = drive(method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress)
+        result = drive(
+            method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress,
+            checkpoint=checkpoints[k] if checkpoints else None,
+        )  # fmt: skip
         results += result.by_output()
         if progress is not None:
             progress.next_fit()
-    return Solved(results, view)
+    return Solved(results, view, checkpoints)
+
+
+def _centred(Y: FloatArray, weight: FloatArray | None) -> FloatArray:
+    centred: FloatArray = Y - np.average(Y, axis=0, weights=weight)
+    return centred if weight is None else centred * weight[:, None]
 
 
 # ---------------------------------------------------------------- one pass
@@ -155,7 +171,8 @@ def solve_in_one_pass(
     if progress is not None:
         progress.begin(len(outputs), plan.max_iter, view.to_features)
         # Fits that nobody is told of are those of folds: too short to be kept.
-        checkpoints = _checkpoints(plan, solver, survey, view.shape, len(outputs), mark)
+        parts = (solver.n_bins, mark, survey.mean, survey.variance, survey.covariance, survey.lengths)
+        checkpoints = _checkpoints(plan, solver, len(outputs), parts)
     results = []
     for k, y in enumerate(outputs):
         method = OnePassGradient(
@@ -174,20 +191,20 @@ def solve_in_one_pass(
 
 
 def _checkpoints(
-    plan: Plan, solver: OnePass, survey: Survey, shape: tuple[int, int], n_outputs: int, mark: Any
+    plan: Plan, solver: OnePass | TwoPass, n_problems: int, parts: tuple[Any, ...]
 ) -> list[Checkpoint]:
-    """Return where the fit of each output is kept; none where it is not to be."""
+    """Return where the fit of each problem is kept; `parts` tell the data from others."""
     if solver.checkpoint is None:
         return []
     path = Path(solver.checkpoint)
     # What may change between two fits that share a checkpoint is left out.
     settings = repr(replace(plan, max_iter=0, tol=0.0, solver=None))
-    parts = (settings, solver.n_bins, mark, survey.mean, survey.variance, survey.covariance, survey.lengths)
-    names = [path.name] if n_outputs == 1 else [f"{path.name}.{k}" for k in range(n_outputs)]
+    parts = (type(solver).__name__, settings, *parts)
+    names = [path.name] if n_problems == 1 else [f"{path.name}.{k}" for k in range(n_problems)]
     for name in names:
         check_target(path.with_name(name))
     return [
-        Checkpoint(path.with_name(name), fingerprint(k, *parts), shape, solver.checkpoint_every)
+        Checkpoint(path.with_name(name), fingerprint(k, *parts), solver.checkpoint_every)
         for k, name in enumerate(names)
     ]
 

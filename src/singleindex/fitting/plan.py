@@ -135,7 +135,7 @@ class Plan:
                     f"solver={self.solver!r} learns outputs one by one, and this structure or "
                     "shared_link=True ties them together; use solver='two-pass'."
                 )
-            return TwoPass()
+            return self.solver or TwoPass()
         return self.solver or (OnePass() if _is_long(X) else TwoPass())
 
 

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from ..design import as_row_design
 from ..design.blocks import Target, check_finite, check_weight
-from ..files.arrays import make_sparse
 from ..solvers import SolverResult, Stochastic, StochasticCsi
 from ..solvers.result import FloatArray
 from ..solvers.stochastic import check_state
@@ -21,6 +20,8 @@ from .record import Fitted, Targets, as_fitted
 
 # Rows of a batch, and the most where rows are so sparse that a step costs more than they do.
 _BATCH, _LARGEST_BATCH = 256, 4096
+# What is kept of rows that fill no batch yet.
+_WAITING = ("X", "Y", "weight")
 
 
 def go_on(
@@ -98,7 +99,8 @@ class Stream:
         self.settings = plan.solver if isinstance(plan.solver, Stochastic) else Stochastic()
         saved = saved or {}
         self.batch_size: int | None = saved.get("batch_size", self.settings.batch_size)
-        self.waiting: Any = _unpacked(saved.get("waiting"))
+        waiting = saved.get("waiting")
+        self.waiting: Any = None if waiting is None else tuple(waiting[name] for name in _WAITING)
         states = saved.get("outputs", [None] * n_outputs)
         self.solvers = [self._solver(state) for state in states]
 
@@ -163,10 +165,15 @@ class Stream:
         return as_fitted(results, lambda w: w, unit, {"stream_": {**self.save(), "unit": unit}})
 
     def save(self) -> dict[str, Any]:
-        """Return all there is to go on from, as numbers and arrays."""
+        """Return all there is to go on from, as numbers, arrays and links."""
+        waiting = None
+        if self.waiting is not None:
+            X, *others = self.waiting
+            rows = sparse.csr_array(X) if sparse.issparse(X) else X
+            waiting = dict(zip(_WAITING, (rows, *others), strict=True))
         return {
             "batch_size": self.batch_size,
-            "waiting": _packed(self.waiting),
+            "waiting": waiting,
             "outputs": [dict(solver.state) for solver in self.solvers],
         }
 
@@ -197,27 +204,6 @@ def _joined(waiting: Any, rows: Any) -> Any:
     return stack, Y, np.concatenate(weights)
 
 
-def _packed(waiting: Any) -> Any:
-    """Return waiting rows as arrays, which can be saved."""
-    if waiting is None:
-        return None
-    X, Y, weight = waiting
-    if sparse.issparse(X):
-        X = X.tocsr()
-        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": list(X.shape)}
-        return parts | {"Y": Y, "weight": weight}
-    return {"X": X, "Y": Y, "weight": weight}
-
-
-def _unpacked(packed: Any) -> Any:
-    if packed is None:
-        return None
-    if "X" in packed:
-        return packed["X"], packed["Y"], packed["weight"]
-    X = sparse.csr_array((packed["data"], packed["indices"], packed["indptr"]), shape=tuple(packed["shape"]))
-    return X, packed["Y"], packed["weight"]
-
-
 def check_stream(saved: Mapping[str, Any], n_features: int, n_outputs: int) -> None:
     """Raise where a stream cannot be gone on from: for what comes from a file."""
     size = saved["batch_size"]
@@ -233,11 +219,8 @@ def check_stream(saved: Mapping[str, Any], n_features: int, n_outputs: int) -> N
         _check_waiting(saved["waiting"], n_features, n_outputs)
 
 
-def _check_waiting(packed: Mapping[str, Any], n_features: int, n_outputs: int) -> None:
-    if "X" not in packed:
-        parts = (packed[name] for name in ("data", "indices", "indptr", "shape"))
-        make_sparse(sparse.csr_array, *parts)
-    X, Y, weight = _unpacked(packed)
+def _check_waiting(waiting: Mapping[str, Any], n_features: int, n_outputs: int) -> None:
+    X, Y, weight = (waiting[name] for name in _WAITING)
     shapes = [np.shape(X), np.shape(Y)] + ([] if weight is None else [np.shape(weight)])
     n = len(Y)
     if shapes != [(n, n_features), (n, n_outputs), (n,)][: len(shapes)]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.arrays import check_finite, check_floats
 from ._bins import fill_bins
 
 FloatArray = NDArray[np.float64]
@@ -35,6 +36,13 @@ class Points:
     y: FloatArray
     weight: FloatArray | None = None
     within: float = 0.0
+
+    def check(self) -> None:
+        """Raise where these are no points: for what comes from a file."""
+        for name, values in (("index", self.index), ("y", self.y), ("weight", self.weight)):
+            if values is not None or name != "weight":
+                check_floats(f"{name} of points", values, len(self.index))
+        check_finite(self.within)
 
     def rescale(self, by: float) -> Points:
         """Return the points of an index that has been multiplied by `by`."""

@@ -80,7 +80,10 @@ class ShiftedLink(Link):
     def check(self) -> None:
         """Raise where this is no link: for what comes from a file."""
         if self.name not in FIXED_LINKS or not np.isfinite(self.offset):
-            raise ValueError(f"a known link has a name and an offset, got {self.name!r} and {self.offset!r}.")
+            raise ValueError(
+                f"a known link is one of {sorted(FIXED_LINKS)} with a finite offset, got {self.name!r} and "
+                f"{self.offset!r}."
+            )
 
     def shift(self, by: float) -> ShiftedLink:
         """Return the link of an index that has been moved by `by`."""

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,26 @@ import numpy as np
 
 from ..files.arrays import read_array, read_npz
 from ..files.limits import LimitError, check_archive
+from ..files.records import Reader, RecordError, Writer
 from ..files.replace import replace_file
-from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
-from ..link.bins import Points, check_exponent
+from ..link.bins import Points
+from ..link.stored import STORED_LINKS
+from . import completion, gradient, one_pass
 from .drive import Run
-from .one_pass import State
-from .result import FloatArray, Iterate
+from .result import Iterate
 
-_VERSION = 2
-_NUMBERS = ("n_iter", "objective", "mse", "n_atoms", "step_size", "change")
+_VERSION = 3
+# What states and iterates are made of; each method checks its own before it goes on from them.
+_CLASSES: dict[str, type[Any]] = {
+    **STORED_LINKS,
+    "Points": Points,
+    "Iterate": Iterate,
+    "Parts": completion.Parts,
+    "CompletionIterate": completion.CompletionIterate,
+    "gradient": gradient.State,
+    "one pass": one_pass.State,
+    "completion": completion.State,
+}
 
 
 class CheckpointError(ValueError):
@@ -39,15 +51,12 @@ class Checkpoint:
         An existing file is taken up from; it is replaced whole, so that at no moment it is half written.
     fingerprint : str
         What the fit is; a checkpoint of another one is refused.
-    shape : tuple of two int
-        Of the data, as the solver sees them.
     every : int
         Iterations between two savings.
     """
 
     path: str | Path
     fingerprint: str
-    shape: tuple[int, int]
     every: int = 10
 
     def save(self, run: Run) -> None:
@@ -61,8 +70,8 @@ class Checkpoint:
             )
         replace_file(self.path, _pack(run, self.fingerprint))
 
-    def load(self) -> Run | None:
-        """Return the run that was kept, None where there is none."""
+    def load(self, check: Callable[[Run], None]) -> Run | None:
+        """Return the run that was kept, None where there is none; `check` raises where it is no run."""
         path = Path(self.path)
         if not path.exists():
             return None
@@ -70,7 +79,7 @@ class Checkpoint:
             raise CheckpointError(f"Cannot go on from {path}: it is not a regular file. Give another name.")
         try:
             run = _unpack(path.read_bytes(), self.fingerprint)
-            _check_run(run, self.shape)
+            check(run)
             return run
         except CheckpointError as error:
             raise CheckpointError(
@@ -121,81 +130,29 @@ def fingerprint(*parts: Any) -> str:
 
 
 def _pack(run: Run, mark: str) -> bytes:
-    state: State = run.state
-    arrays: dict[str, FloatArray] = {"w": state.w, "w_old": state.w_old, "history": np.array(run.history)}
-    head: dict[str, Any] = {
-        "version": _VERSION, "fingerprint": mark, "step": state.step.hex(),
-        "exponent": state.exponent, "link": _pack_link(state.link, "link", arrays),
-    }  # fmt: skip
-    if state.index_old is not None:
-        arrays["index_old"] = state.index_old
-    best: Iterate = run.best
-    head["best"] = {name: float(getattr(best, name)).hex() for name in _NUMBERS}
-    head["best_link"] = _pack_link(best.link, "best_link", arrays)
-    arrays["best_coef"], arrays["best_index"] = best.coef, best.index
-    assert best.points is not None
-    arrays["points_index"], arrays["points_y"] = best.points.index, best.points.y
-    if best.points.weight is not None:
-        arrays["points_weight"] = best.points.weight
-    head["within"] = best.points.within.hex()
+    writer = Writer(_CLASSES)
+    try:
+        parts = {"state": writer.write(run.state), "best": writer.write(run.best)}
+    except RecordError as error:
+        raise CheckpointError(
+            "A fit with a link function of one's own keeps no checkpoints; leave them out."
+        ) from error
+    head = {"version": _VERSION, "fingerprint": mark, **parts}
     buffer = io.BytesIO()
-    np.savez(buffer, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
+    arrays: dict[str, Any] = writer.arrays
+    np.savez(buffer, head=np.array(json.dumps(head)), history=np.array(run.history), **arrays)
     return buffer.getvalue()
 
 
 def _unpack(content: bytes, mark: str) -> Run:
     arrays = read_npz(content)
-    head = json.loads(str(arrays["head"]))
+    head, history = json.loads(str(arrays.pop("head"))), arrays.pop("history")
     if head["version"] != _VERSION:
         raise CheckpointError("another version of singleindex wrote it.")
     if head["fingerprint"] != mark:
         raise CheckpointError("it belongs to a fit of other data, or with other settings.")
-    numbers = {name: float.fromhex(value) for name, value in head["best"].items()}
-    points = Points(
-        arrays["points_index"], arrays["points_y"], arrays.get("points_weight"), float.fromhex(head["within"])
-    )
-    best = Iterate(
-        int(numbers["n_iter"]), arrays["best_coef"], arrays["best_index"],
-        _unpack_link(head["best_link"], "best_link", arrays), numbers["objective"], numbers["mse"],
-        int(numbers["n_atoms"]), numbers["step_size"], numbers["change"], points,
-    )  # fmt: skip
-    state = State(
-        arrays["w"], arrays["w_old"], _unpack_link(head["link"], "link", arrays), float.fromhex(head["step"]),
-        head["exponent"], arrays.get("index_old"),
-    )  # fmt: skip
-    return Run(state, best, arrays["history"].tolist())
-
-
-def _check_run(run: Run, shape: tuple[int, int]) -> None:
-    """Raise where a run is not one of a fit to data of this shape: kernels rely on its lengths."""
-    state, best = run.state, run.best
-    points, d = best.points, (shape[1],)
-    vectors = [(state.w, d), (state.w_old, d), (best.coef, d), (best.index, (best.index.size,))]
-    vectors += [(points.index, (points.index.size,)), (points.y, points.index.shape)]
-    vectors += [] if state.index_old is None else [(state.index_old, (shape[0],))]
-    vectors += [] if points.weight is None else [(points.weight, points.index.shape)]
-    for vector, expected in vectors:
-        if vector.dtype != np.float64 or vector.shape != expected or not np.isfinite(vector).all():
-            raise ValueError(f"an array of {vector.dtype} and shape {vector.shape} where {expected} is due.")
-    if np.ndim(run.history) != 2 or np.shape(run.history)[1] != len(Iterate.RECORDED):
+    reader = Reader(_CLASSES, arrays)
+    run = Run(reader.read(head["state"]), reader.read(head["best"]), history.tolist())
+    if history.dtype != np.float64 or history.ndim != 2 or history.shape[1] != len(run.best.RECORDED):
         raise ValueError("the history has not one line for each iteration.")
-    if not np.isfinite([state.step, points.within, best.objective, best.mse]).all():
-        raise ValueError("a number is not finite.")
-    check_exponent(state.exponent)
-    state.link.check()
-    best.link.check()
-
-
-def _pack_link(link: Any, name: str, arrays: dict[str, FloatArray]) -> dict[str, Any]:
-    if isinstance(link, MonotoneCurve):
-        arrays[f"{name}_x"], arrays[f"{name}_y"] = link.x, link.y
-        return {"kind": "curve"}
-    if not isinstance(link, ShiftedLink) or link.name not in FIXED_LINKS:
-        raise CheckpointError("A fit with a link function of one's own keeps no checkpoints; leave them out.")
-    return {"kind": "known", "name": link.name, "offset": link.offset.hex()}
-
-
-def _unpack_link(head: dict[str, Any], name: str, arrays: dict[str, FloatArray]) -> Any:
-    if head["kind"] == "curve":
-        return MonotoneCurve(arrays[f"{name}_x"], arrays[f"{name}_y"])
-    return ShiftedLink(head["name"], float.fromhex(head["offset"]))
+    return run

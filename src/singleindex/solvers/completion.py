@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..design import EntriesDesign
+from ..files.arrays import check_finite, check_floats, check_reals
 from ..link import LinkFitter
+from ..link.stored import check_link
 from ..structures import GraphLowRank, GraphSmoother
 from .alternate import Ridge, solve_side
+from .drive import Run
 from .result import FloatArray
 
 # Alternations that settle the effects before the low-rank part starts, and the whole start after that.
@@ -48,6 +51,14 @@ class Parts:
         return Parts(
             by * self.row_effects, by * self.col_effects, root * self.row_factors, root * self.col_factors
         )
+
+    def check(self, n_rows: int, n_cols: int) -> None:
+        """Raise where these are no parts of a matrix of this shape: for what comes from a file."""
+        rank = np.shape(self.row_factors)[1]
+        check_floats("row_effects", self.row_effects, n_rows)
+        check_floats("col_effects", self.col_effects, n_cols)
+        check_floats("row_factors", self.row_factors, n_rows, rank)
+        check_floats("col_factors", self.col_factors, n_cols, rank)
 
     def side(self, axis: int) -> tuple[FloatArray, FloatArray]:
         """Return effects and factors of the rows (0) or the columns (1)."""
@@ -282,6 +293,18 @@ class Completion:
         index = self.problem.index(parts)
         change = self.problem.change(state.index, index, self.fitter.is_learned)
         return State(parts, index, state.start_index, change)
+
+    def check(self, run: Run) -> None:
+        state, best = run.state, run.best
+        if not (isinstance(state, State) and isinstance(best, CompletionIterate)):
+            raise ValueError("this is no run of a completion.")
+        for one in (state, best):
+            one.parts.check(*self.problem.design.shape)
+            check_floats("index", one.index, len(self.problem.y))
+            check_floats("start_index", one.start_index, len(self.problem.y))
+        check_finite(best.objective, best.mse)
+        check_reals(state.change, best.n_iter, best.n_atoms, best.change)
+        check_link(best.link)
 
 
 def first_parts(problem: CompletionProblem, start: Start, ridge: Ridge, n_atoms: int, slope: float) -> Parts:

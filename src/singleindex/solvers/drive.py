@@ -34,13 +34,17 @@ class Method(Protocol):
         """Return the next state, None where there is nowhere to go."""
         ...
 
+    def check(self, run: Run) -> None:
+        """Raise where a run that comes from a file is none of this method's: kernels rely on its lengths."""
+        ...
+
 
 class Keeper(Protocol):
     """Keeps a run between iterations, and has it again after a break."""
 
     def save(self, run: Run) -> None: ...
 
-    def load(self) -> Run | None: ...
+    def load(self, check: Callable[[Run], None]) -> Run | None: ...
 
 
 @dataclass
@@ -79,7 +83,7 @@ def drive(
     result : SolverResult
         Of the iterate with the least objective, the earliest of equals; of the last where it descends.
     """
-    run = None if checkpoint is None else checkpoint.load()
+    run = None if checkpoint is None else checkpoint.load(method.check)
     run = run or Run(method.start())
     while True:
         iterate, seen = method.look(run.state, len(run.history))

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..design import Design
+from ..files.arrays import check_finite, check_floats
 from ..link import LinkFitter
+from .drive import Run
 from .result import FloatArray, Iterate
 from .simplicity import Simplicity, squared_length
 
@@ -169,6 +171,18 @@ class Gradient:
         if self.fixed_step is None:
             step = self._step_size(w_next - w, index - state.index) or step
         return State(w_next, index, step, change)
+
+    def check(self, run: Run) -> None:
+        state, best, (n, d), outputs = run.state, run.best, self.design.shape, self.y.shape[1:]
+        if not (isinstance(state, State) and isinstance(best, Iterate)):
+            raise ValueError("this is no run of gradient steps.")
+        if not (state.link is None and state.fitted is None):
+            raise ValueError("the link of a state that has moved is not known yet.")
+        check_floats("w", state.w, d, *outputs)
+        check_finite(state.step, state.change)
+        best.check(d, *outputs)
+        for index in (state.index, best.index):
+            check_floats("index", index, n, *outputs)
 
     def _step_size(self, move: FloatArray, index_move: FloatArray) -> float:
         return self.simplicity.step_size(squared_length(move), self._mean_square(self._centred(index_move)))

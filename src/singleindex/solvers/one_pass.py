@@ -9,8 +9,11 @@ import numpy as np
 
 from ..design.survey import Survey
 from ..design.sweep import Sweep, Visit
+from ..files.arrays import check_finite, check_floats
 from ..link import LinkFitter
-from ..link.bins import Points
+from ..link.bins import Points, check_exponent
+from ..link.stored import check_link
+from .drive import Run
 from .result import FloatArray, Iterate
 from .simplicity import Simplicity, squared_length
 
@@ -149,6 +152,21 @@ class OnePassGradient:
         # Rows in memory have their old index at hand; blocks of rows would have to be sent it.
         index_old = seen.index if isinstance(self.y, np.ndarray) else None
         return State(w_next, state.w, seen.link, seen.step, seen.exponent, index_old)
+
+    def check(self, run: Run) -> None:
+        state, best, (n, d) = run.state, run.best, self.design.shape
+        if not (isinstance(state, State) and isinstance(best, Iterate)):
+            raise ValueError("this is no run of one visit per iteration.")
+        if state.first is not None or best.points is None:
+            raise ValueError("a state that has moved has no first visit, and its best iterate has points.")
+        check_floats("w", state.w, d)
+        check_floats("w_old", state.w_old, d)
+        if state.index_old is not None:
+            check_floats("index_old", state.index_old, n)
+        check_finite(state.step)
+        check_exponent(state.exponent)
+        check_link(state.link)
+        best.check(d)
 
     def _visit(self, state: State) -> Seen:
         sweep = self._sweep(state)

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.arrays import check_finite, check_floats, check_reals
 from ..link.bins import Points
+from ..link.stored import check_link
 
 FloatArray = NDArray[np.float64]
 
@@ -46,6 +48,22 @@ class Iterate:
     change: float
     points: Points | None = None
     fitted: FloatArray | None = None
+
+    def check(self, *shape: int) -> None:
+        """Raise where this is no iterate with coefficients of this shape: for what comes from a file."""
+        check_floats("coef", self.coef, *shape)
+        check_floats("index", self.index, len(self.index), *shape[1:])
+        if self.fitted is not None:
+            check_floats("fitted", self.fitted, *self.index.shape)
+        if self.points is not None:
+            self.points.check()
+        check_finite(self.objective, self.mse)
+        check_reals(self.n_iter, self.n_atoms, self.step_size, self.change)
+        links = self.link if shape[1:] else [self.link]
+        if [len(links)] != list(shape[1:] or (1,)):
+            raise ValueError("there must be one link for each output.")
+        for link in links:
+            check_link(link)
 
     def by_output(self) -> list[Iterate]:
         """Return one iterate per output; they share all but the coefficients, the index and the link."""

@@ -7,17 +7,46 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+# Of a path, which is of this session and this machine: a model file that named it could have it written to.
+_NOT_SAVED = {"saved": False}
+
+
+class _Kept:
+    """What solvers share whose state can be kept in a file."""
+
+    checkpoint: Any
+    checkpoint_every: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.checkpoint, os.PathLike):  # as text, whatever kind of path it is
+            object.__setattr__(self, "checkpoint", os.fspath(self.checkpoint))
+
+    def check(self) -> None:
+        _check_count("checkpoint_every", self.checkpoint_every)
+
 
 @dataclass(frozen=True)
-class TwoPass:
+class TwoPass(_Kept):
     """Plain CSI: a fresh link and an exact one, two readings of the data per iteration.
 
     The index and y are held for every row. The default for data in memory that is not very long.
+
+    Parameters
+    ----------
+    checkpoint : str, path or None, default=None
+        A file to keep the state of the fit in, as in :class:`OnePass`. Outputs that are fitted together share
+        one. Where a long w is :class:`~singleindex.structures.LowRank` the fit goes on to the same model but
+        for rounding: its decompositions start from the last one, which is not kept.
+    checkpoint_every : int, default=10
+        Iterations between two checkpoints.
     """
+
+    checkpoint: Any = field(default=None, metadata=_NOT_SAVED)
+    checkpoint_every: int = 10
 
 
 @dataclass(frozen=True)
-class OnePass:
+class OnePass(_Kept):
     """CSI with one reading of the data per iteration: see :class:`singleindex.solvers.OnePassGradient`.
 
     The default for files, for Dask and for very long data in memory.
@@ -46,18 +75,13 @@ class OnePass:
     """
 
     n_bins: int | None = 4096
-    # Of this session and this machine: a model file that named a path could have it written to.
-    checkpoint: Any = field(default=None, metadata={"saved": False})
+    checkpoint: Any = field(default=None, metadata=_NOT_SAVED)
     checkpoint_every: int = 10
     n_threads: int | None = None
 
-    def __post_init__(self) -> None:
-        if isinstance(self.checkpoint, os.PathLike):  # as text, which can be saved with the estimator
-            object.__setattr__(self, "checkpoint", os.fspath(self.checkpoint))
-
     def check(self) -> None:
+        super().check()
         _check_count("n_bins", self.n_bins, least=2, none="an exact link")
-        _check_count("checkpoint_every", self.checkpoint_every)
         _check_count("n_threads", self.n_threads, none="all there are")
 
 
@@ -120,12 +144,11 @@ def check_solver(solver: Any) -> TwoPass | OnePass | Stochastic | None:
         solver = SOLVERS[solver]()
     if not isinstance(solver, tuple(SOLVERS.values())):
         raise ValueError(
-            f"solver must be 'auto', one of {sorted(SOLVERS)}, or TwoPass(), OnePass(...) or Stochastic(...) "
-            f"of singleindex.solvers, got {solver!r}."
+            f"solver must be 'auto', one of {sorted(SOLVERS)}, or TwoPass(...), OnePass(...) or "
+            f"Stochastic(...) of singleindex.solvers, got {solver!r}."
         )
     checked: Any = solver
-    if not isinstance(checked, TwoPass):
-        checked.check()
+    checked.check()
     return checked  # type: ignore[no-any-return]
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..design import Design, column_scale
-from ..link import LinkFitter, MonotoneCurve, ShiftedLink
+from ..files.arrays import check_floats
+from ..link import LinkFitter
 from ..link.bins import Bins
+from ..link.stored import check_link
 from ..structures import LinearMap, Structure
 from .result import FloatArray, Iterate, SolverResult, Status, as_history
 from .settings import Stochastic
@@ -83,7 +85,7 @@ class StochasticCsi:
         state = self.state
         both = design.matvec(np.column_stack([state["w"], state["model"]]))
         index, shown = np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
-        residual = self._link("step")(index) - y
+        residual = self.state["step_link"](index) - y
         residual -= share @ residual
         gradient = design.rmatvec(share * residual)
         self._move(design, gradient, share)
@@ -131,7 +133,7 @@ class StochasticCsi:
         state["average"], state["model"] = state["w"].copy(), state["w"].copy()
         link, _ = self.fitter.fit(index * (slope / self.fitter.slope), y, share)
         for name in ("step", "model"):
-            self._put_link(name, link)
+            state[f"{name}_link"] = link
             self._put(name, Bins(self.settings.n_bins))
 
     def _move(self, design: Design, gradient: FloatArray, share: FloatArray) -> None:
@@ -225,7 +227,7 @@ class StochasticCsi:
         """Fit a link to its bins; return the squared error of the rows in them, and their weight."""
         points = self._bins(name).points(self.state["squares"], self.state["y_mean"])
         link, fitted = self.fitter.fit(points.index, points.y, points.weight)
-        self._put_link(name, link)
+        self.state[f"{name}_link"] = link
         assert points.weight is not None
         return float(points.weight @ np.square(fitted - points.y)) + points.within, float(points.weight.sum())
 
@@ -242,7 +244,7 @@ class StochasticCsi:
         points = self._bins("model").points(state["squares"], state["y_mean"])
         records = state["history"].tolist()
         numbers = dict(zip(Iterate.RECORDED, records[-1], strict=True))
-        model = Iterate(len(records) - 1, coef, points.index, self._link("model"), **numbers, points=points)
+        model = Iterate(len(records) - 1, coef, points.index, state["model_link"], **numbers, points=points)
         return SolverResult(model, Status.STREAMED, as_history(records, Iterate.RECORDED), state["t"])
 
     # ------------------------------------------------------------ parts of the state
@@ -261,16 +263,7 @@ class StochasticCsi:
 
     def _fit_link(self, name: str, bins: Bins) -> None:
         points = bins.points()
-        self._put_link(name, self.fitter.fit(points.index, points.y, points.weight)[0])
-
-    def _link(self, name: str) -> Any:
-        return link_of(self.state[f"{name}_link"])
-
-    def _put_link(self, name: str, link: Any) -> None:
-        is_curve = isinstance(link, MonotoneCurve)
-        self.state[f"{name}_link"] = (
-            ["curve", link.x, link.y] if is_curve else ["known", link.name, link.offset]
-        )
+        self.state[f"{name}_link"], _ = self.fitter.fit(points.index, points.y, points.weight)
 
 
 def check_state(state: Mapping[str, Any], n_features: int) -> None:
@@ -278,9 +271,7 @@ def check_state(state: Mapping[str, Any], n_features: int) -> None:
     if not state:
         return
     for name in ("mean", "variance", "covariance", "w", "average", "model"):
-        vector = np.asarray(state[name])
-        if vector.dtype != np.float64 or vector.shape != (n_features,) or not np.isfinite(vector).all():
-            raise ValueError(f"{name} of a stream must be {n_features} finite numbers.")
+        check_floats(f"{name} of a stream", state[name], n_features)
     for name in ("total", "y_mean", "squares", "curvature", "shrink", "step_size"):
         if not np.isfinite(float(state[name])):
             raise ValueError(f"{name} of a stream must be a finite number, got {state[name]!r}.")
@@ -293,13 +284,7 @@ def check_state(state: Mapping[str, Any], n_features: int) -> None:
     for name in ("step", "model"):
         (exponent, first), sums = state[f"{name}_bins"]
         Bins(len(sums), exponent, first, sums).check()
-        link_of(state[f"{name}_link"]).check()
-
-
-def link_of(record: list[Any]) -> Any:
-    """Return the link that was kept as its kind and its parts."""
-    kind, *parts = record
-    return MonotoneCurve(*parts) if kind == "curve" else ShiftedLink(*parts)
+        check_link(state[f"{name}_link"])
 
 
 def _copied(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from singleindex import load, save
-from singleindex.estimators.persistence import load_notes
+from singleindex.persistence import load_notes
 
 FILES = sorted((Path(__file__).parent / "saved").glob("*.sim.gz"))
 

@@ -1,0 +1,6 @@
+"""Models in files that hold numbers and text only, so that loading one runs no code."""
+
+from .archive import ModelFileError
+from .public import load, load_notes, save
+
+__all__ = ["ModelFileError", "load", "load_notes", "save"]

@@ -1,0 +1,40 @@
+"""What earlier versions wrote otherwise, as this version has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scipy import sparse
+
+from ..files.arrays import make_sparse
+from ..link import MonotoneCurve, ShiftedLink
+
+# Parameters by class, the old name in a file and the one of today:
+# {"SingleIndexRegressor": {"old_name": "new_name"}}.
+RENAMED: dict[str, Mapping[str, str]] = {}
+
+
+def renamed(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of an object with its parameters under the names of today."""
+    names = RENAMED.get(spec["class"], {})
+    return {**spec, "parameters": {names.get(name, name): part for name, part in spec["parameters"].items()}}
+
+
+def renewed(name: str, value: Any) -> Any:
+    """Return a fitted attribute as this version keeps it."""
+    return _renewed_stream(value) if name == "stream_" else value
+
+
+def _renewed_stream(stream: dict[str, Any]) -> dict[str, Any]:
+    """Return a stream with its links and sparse matrices whole; they were lists and dicts of their parts."""
+    for state in stream["outputs"]:
+        for name in ("step_link", "model_link"):
+            if isinstance(state.get(name), list):
+                kind, *parts = state[name]
+                state[name] = MonotoneCurve(*parts) if kind == "curve" else ShiftedLink(*parts)
+    waiting = stream["waiting"]
+    if waiting is not None and "X" not in waiting:
+        parts = [waiting.pop(name) for name in ("data", "indices", "indptr", "shape")]
+        stream["waiting"] = {"X": make_sparse(sparse.csr_array, *parts), **waiting}
+    return stream
