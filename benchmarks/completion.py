@@ -28,8 +28,8 @@ MODELS = {
 }
 # Generated data are searched on a coarser grid, the same for all methods, to save time.
 GRID = {
-    "n_atoms": [5], "penalties": (0.4, 0.2, 0.1, 0.05), "alphas": (1.0, 10.0),
-    "graph_strengths": (0.0, 3.0, 30.0),
+    "n_atoms": [5], "penalty": (0.4, 0.2, 0.1, 0.05), "damping": (1.0, 10.0),
+    "graph_strength": (0.0, 3.0, 30.0),
 }  # fmt: skip
 ALONE = {
     "LS, graph, no effects": ({"link": "identity", "effects": None}, True),

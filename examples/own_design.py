@@ -58,7 +58,7 @@ def main():
     y = (rng.random(1000) < 1 / (1 + np.exp(-2 * (risk - risk.mean())))).astype(int)
     packed = Genotypes.pack(X)
     print(f"{packed.packed.nbytes / 1e3:.0f} kB in place of {8 * X.size / 1e3:.0f} kB")
-    model = SingleIndexClassifierCV(n_atoms=[2, 4, 8, 16], penalties=[]).fit(packed, y)
+    model = SingleIndexClassifierCV(n_atoms=[2, 4, 8, 16], penalty=[]).fit(packed, y)
     found = np.flatnonzero(model.coef_)
     print(f"n_atoms={model.best_params_['n_atoms']}, of them the first four: {np.sum(found < 4)}")
     plain = SingleIndexRegressor(4).fit(X.astype(float), y)

@@ -27,7 +27,7 @@ def main():
     train, test = ratings[:1500], ratings[1500:]
 
     for name, graph in (("with", friends), ("without", None)):
-        model = SingleIndexCompleterCV([3], graph_strengths=[0.0, 3.0, 30.0], cv=3)
+        model = SingleIndexCompleterCV([3], graph_strength=[0.0, 3.0, 30.0], cv=3)
         model.fit(train, data.y[:1500], row_graph=graph)
         error = np.sqrt(np.mean((model.predict(test) - data.y[1500:]) ** 2))
         print(f"{name} friends: error {error:.2f} grades, R² {model.score(test, data.y[1500:]):.2f}")

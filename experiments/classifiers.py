@@ -153,7 +153,7 @@ def as_signs(y: np.ndarray) -> np.ndarray:
 
 
 N_FOLDS = 5
-GRID = {"column_scales": (0.0, 0.5, 1.0), "alphas": (0.01, 1.0, 100.0), "max_iter": 5}
+GRID = {"scale_power": (0.0, 0.5, 1.0), "alpha": (0.01, 1.0, 100.0), "max_iter": 5}
 
 
 def library_csi(split: Split, seed: int) -> Outcome:

@@ -17,8 +17,8 @@ N_FOLDS = 5
 # The same for every column that is searched.
 GRID = {
     "n_atoms": (2, 10),
-    "penalties": (0.8, 0.6, 0.4, 0.2, 0.1),
-    "graph_strengths": (0.0, 3.0, 10.0, 30.0),
+    "penalty": (0.8, 0.6, 0.4, 0.2, 0.1),
+    "graph_strength": (0.0, 3.0, 10.0, 30.0),
     "max_iter": 5,
 }
 SHRINKAGES = 2.0 ** np.arange(-2, 8)

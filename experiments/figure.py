@@ -76,7 +76,7 @@ def printed_iterates(X: np.ndarray, y: np.ndarray, n_atoms: int) -> list[np.ndar
 def corrected_iterates(X: np.ndarray, y: np.ndarray, n_atoms: int) -> list[np.ndarray]:
     """The steps of this library, on X as it is; the length of w is that of the steps."""
     recorder = Recorder()
-    model = SingleIndexRegressor(n_atoms, alpha=ALPHA, column_scale=None, max_iter=N_ITER + 1, tol=0.0)
+    model = SingleIndexRegressor(n_atoms, alpha=ALPHA, scale_power=None, max_iter=N_ITER + 1, tol=0.0)
     model.set_callbacks(recorder).fit(X, y)
     return recorder.iterates
 

@@ -89,8 +89,8 @@ def logistic_numbers(split: Split, seed: int) -> Predicted:
 def few_groups_numbers(split: Split, seed: int) -> Predicted:
     """Hard thresholding to the paper's five groups."""
     model = SingleIndexRegressorCV(
-        [N_GROUPS], structure=RowSparse(), penalties=[], alphas=(0.0, 0.001, 0.01, 0.1), cv=folds(seed),
-        max_iter=50, column_scales=(0.5,), refit="all",
+        [N_GROUPS], structure=RowSparse(), penalty=[], alpha=(0.0, 0.001, 0.01, 0.1), cv=folds(seed),
+        max_iter=50, scale_power=(0.5,), refit="all",
     )  # fmt: skip
     return searched(model, split)
 
@@ -98,8 +98,8 @@ def few_groups_numbers(split: Split, seed: int) -> Predicted:
 def chosen_groups_numbers(split: Split, seed: int) -> Predicted:
     """Soft thresholding along a path; the link from the training rows, which are few."""
     model = SingleIndexRegressorCV(
-        [], structure=RowSparse(), penalties=SHARES, alphas=(0.0, 0.001, 0.01), cv=folds(seed), max_iter=50,
-        link_cv=False, column_scales=(0.5,), refit="all",
+        [], structure=RowSparse(), penalty=SHARES, alpha=(0.0, 0.001, 0.01), cv=folds(seed), max_iter=50,
+        held_out_link=False, scale_power=(0.5,), refit="all",
     )  # fmt: skip
     return searched(model, split)
 
@@ -148,16 +148,16 @@ def logistic_labels(split: Split, seed: int) -> Predicted:
 
 def few_groups_labels(split: Split, seed: int) -> Predicted:
     model = SingleIndexClassifierCV(
-        [N_GROUPS], structure=RowSparse(), penalties=[], alphas=(0.01, 0.1, 1.0, 10.0), cv=folds(seed),
-        max_iter=10, column_scales=(0.5,), scoring="neg_log_loss", refit="all",
+        [N_GROUPS], structure=RowSparse(), penalty=[], alpha=(0.01, 0.1, 1.0, 10.0), cv=folds(seed),
+        max_iter=10, scale_power=(0.5,), scoring="neg_log_loss", refit="all",
     )  # fmt: skip
     return searched(model, split)
 
 
 def chosen_groups_labels(split: Split, seed: int) -> Predicted:
     model = SingleIndexClassifierCV(
-        [], structure=RowSparse(), penalties=SHARES[:-2], alphas=(0.01, 0.1, 1.0, 10.0), cv=folds(seed),
-        max_iter=10, column_scales=(0.5,), scoring="neg_log_loss", refit="average",
+        [], structure=RowSparse(), penalty=SHARES[:-2], alpha=(0.01, 0.1, 1.0, 10.0), cv=folds(seed),
+        max_iter=10, scale_power=(0.5,), scoring="neg_log_loss", refit="average",
     )  # fmt: skip
     return searched(model, split)
 

@@ -72,7 +72,7 @@ tasks = make_single_index(
 )  # fmt: skip
 truth = set(np.flatnonzero(tasks.coef.any(axis=1)))
 for name, structure in {"each by itself": None, "shared rows": RowSparse()}.items():
-    model = SingleIndexRegressorCV(n_atoms=[2, 4, 8, 16], penalties=[], structure=structure)
+    model = SingleIndexRegressorCV(n_atoms=[2, 4, 8, 16], penalty=[], structure=structure)
     used = [set(np.flatnonzero(column)) for column in model.fit(tasks.X, tasks.y).coef_.T]
     print(f"{name:15s} true features in use, of {len(truth)}: {[len(truth & one) for one in used]}")
     print(f"{'':15s} others in use:             {[len(one - truth) for one in used]}")

@@ -24,7 +24,7 @@ for name, ax in zip(("clipped", "relu", "steps", "cubic"), axes.flat, strict=Tru
     data = make_single_index(
         400, 20, n_atoms=4, link=name, noise="gaussian", noise_level=0.15, random_state=0
     )
-    model = SingleIndexRegressorCV(alphas=[0.1]).fit(data.X, data.y)
+    model = SingleIndexRegressorCV(alpha=[0.1]).fit(data.X, data.y)
     plot_link(model, data.X, data.y, ax=ax)
     ax.set_title(name)
     ax.get_legend().remove()
@@ -44,7 +44,7 @@ for name, ax in zip(("clipped", "relu", "steps", "cubic"), axes.flat, strict=Tru
 # The link is piecewise linear. Its corners are in ``knots_``, and ``summary()`` names its flat parts.
 
 data = make_single_index(400, 20, n_atoms=4, link="clipped", noise="gaussian", random_state=0)
-model = SingleIndexRegressorCV(alphas=[0.1]).fit(data.X, data.y)
+model = SingleIndexRegressorCV(alpha=[0.1]).fit(data.X, data.y)
 print(model.summary(top=4))
 
 # %%

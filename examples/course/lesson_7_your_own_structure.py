@@ -76,7 +76,7 @@ axes[-1].set_xlabel("place along the spectrum")
 # %%
 # How many pieces? The search finds out.
 
-model = SingleIndexRegressorCV(n_atoms=[2, 3, 5, 8, 12], structure=PiecewiseConstant(), alphas=[0.1])
+model = SingleIndexRegressorCV(n_atoms=[2, 3, 5, 8, 12], structure=PiecewiseConstant(), alpha=[0.1])
 print(model.fit(X, y).best_params_)
 
 # %%

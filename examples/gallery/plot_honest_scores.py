@@ -18,7 +18,7 @@ rows = []
 for seed in range(3):
     data = make_single_index(3060, 1000, n_atoms=4, link="clipped", random_state=seed)
     X, y, X_new, y_new = data.X[:60], data.y[:60], data.X[60:], data.y[60:]
-    model = SingleIndexClassifierCV(alphas=[0.1, 10.0]).fit(X, y)
+    model = SingleIndexClassifierCV(alpha=[0.1, 10.0]).fit(X, y)
     nested = cross_val_predict(model, X, y, cv=5, method="predict_proba")[:, 1]
     new = model.predict_proba(X_new)[:, 1]
     rows.append([-model.best_score_, brier_score_loss(y, nested), brier_score_loss(y_new, new)])

@@ -370,7 +370,7 @@ def test_help_version_and_completion(cli):
     assert "Exit codes" in out
     assert cli("--version")[1] == f"singleindex {singleindex.__version__}\n"
     for shell in ("bash", "zsh", "fish"):
-        assert "_SINGLEINDEX_COMPLETE" in cli("completion", shell)[1]
+        assert "_SINGLEINDEX_COMPLETE" in cli("shell-completion", shell)[1]
 
 
 def test_the_tab_key_knows_commands_and_options():

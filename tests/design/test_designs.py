@@ -19,7 +19,7 @@ from singleindex.design import (
     View,
     as_design,
     chunk_arrays,
-    column_scale,
+    column_factors,
 )
 from singleindex.structures.groups import Repeated
 
@@ -509,17 +509,17 @@ def test_scaled_design_reports_in_the_units_of_x():
 def test_column_scale_powers():
     variance = np.array([1.0, 4.0, 0.0, 16.0])
     typical = np.sqrt(7.0)
-    assert column_scale(variance, 1.0).tolist() == pytest.approx([1, 0.5, 0, 0.25])
-    assert column_scale(variance, 0.0).tolist() == pytest.approx([1 / typical, 1 / typical, 0, 1 / typical])
-    half = column_scale(variance, 0.5)
-    between = np.sqrt(column_scale(variance, 0.0) * column_scale(variance, 1.0))
+    assert column_factors(variance, 1.0).tolist() == pytest.approx([1, 0.5, 0, 0.25])
+    assert column_factors(variance, 0.0).tolist() == pytest.approx([1 / typical, 1 / typical, 0, 1 / typical])
+    half = column_factors(variance, 0.5)
+    between = np.sqrt(column_factors(variance, 0.0) * column_factors(variance, 1.0))
     np.testing.assert_allclose(half, between)
     assert half[2] == 0
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
 def test_column_scale_of_constant_columns_only(power):
-    assert column_scale(np.zeros(3), power).tolist() == [0, 0, 0]
+    assert column_factors(np.zeros(3), power).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
@@ -527,8 +527,8 @@ def test_column_scale_of_constant_columns_only(power):
 def test_column_scale_follows_the_unit_of_x(power, factor):
     """Data in other units give the same scaled data."""
     variance = np.array([1.0, 0.3, 0.0, 20.0])
-    moved = column_scale(factor**2 * variance, power)
-    np.testing.assert_allclose(moved * factor, column_scale(variance, power), rtol=1e-12)
+    moved = column_factors(factor**2 * variance, power)
+    np.testing.assert_allclose(moved * factor, column_factors(variance, power), rtol=1e-12)
 
 
 def test_as_design_picks_by_type():

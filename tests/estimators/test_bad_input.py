@@ -226,8 +226,8 @@ SETTINGS = {
     "lipschitz zero": ({"lipschitz": 0}, "lipschitz=0 leaves only a constant link; use a positive"),
     "lipschitz negative": ({"lipschitz": -1.0}, "lipschitz must be a number from 0 to infinity"),
     "lipschitz a word": ({"lipschitz": "auto"}, "lipschitz must be a number from 0 to infinity"),
-    "column_scale negative": ({"column_scale": -0.5}, "column_scale must be a finite number"),
-    "column_scale a word": ({"column_scale": "std"}, "column_scale must be a finite number"),
+    "scale_power negative": ({"scale_power": -0.5}, "scale_power must be a finite number"),
+    "scale_power a word": ({"scale_power": "std"}, "scale_power must be a finite number"),
     "link unknown": ({"link": "probit!"}, "link must be 'learned', a function, or one of.*'logistic'"),
     "max_iter zero": ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
     "max_iter a float": ({"max_iter": 10.0}, "max_iter must be an integer of at least 1"),
@@ -422,5 +422,5 @@ def test_probabilities_of_several_classes_are_numbers_for_every_link():
 
 
 def test_columns_scaled_out_of_range():
-    with pytest.raises(ValueError, match="column_scale"):
-        SingleIndexRegressor(column_scale=500.0).fit(X * np.geomspace(1, 1e-3, X.shape[1]), Y)
+    with pytest.raises(ValueError, match="scale_power"):
+        SingleIndexRegressor(scale_power=500.0).fit(X * np.geomspace(1, 1e-3, X.shape[1]), Y)

@@ -34,7 +34,7 @@ def model(data):
 
 def fit(data, graphs=True, train=1000, **settings):
     row_graph, col_graph = (data.row_graph, data.col_graph) if graphs else (None, None)
-    model = SingleIndexCompleter(**{"n_atoms": 4, "penalty": 0.1, "alpha": 1.0} | settings)
+    model = SingleIndexCompleter(**{"n_atoms": 4, "penalty": 0.1, "damping": 1.0} | settings)
     return model.fit(data.pairs[:train], data.y[:train], row_graph, col_graph, shape=data.shape)
 
 
@@ -87,7 +87,7 @@ def test_effects_are_selectable(data, effects, rows, cols):
 @pytest.mark.parametrize("link", ["identity", "learned"])
 def test_no_ridge_at_all(data, graphs, link):
     """Every rating in the end has as many coefficients as it wants."""
-    model = fit(data, graphs=graphs, train=300, penalty=0.0, alpha=0.0, n_atoms=20, link=link, max_iter=30)
+    model = fit(data, graphs=graphs, train=300, penalty=0.0, damping=0.0, n_atoms=20, link=link, max_iter=30)
     assert np.isfinite(model.predict(data.pairs)).all()
     assert np.mean((model.predict(data.pairs[:300]) - data.y[:300]) ** 2) < 0.1 * np.var(data.y[:300])
 
@@ -162,7 +162,7 @@ def test_a_pair_given_twice_is_two_ratings_of_it(data):
 def test_a_row_without_ratings_follows_its_neighbours():
     data = make_data(smoothness=1.0, community_size=10)
     unseen = data.pairs[:, 0] == 7
-    model = SingleIndexCompleter(2, penalty=0.1, alpha=1.0)
+    model = SingleIndexCompleter(2, penalty=0.1, damping=1.0)
     model.fit(data.pairs[~unseen], data.y[~unseen], data.row_graph, data.col_graph, shape=data.shape)
     assert model.n_ratings_[7] == 0
     index = model.index(data.pairs[unseen])

@@ -13,7 +13,7 @@ from singleindex.fitting.held_out_link import HeldOut, fit_held_out_link, link_f
 from singleindex.link import Lpav
 
 SMALL = {
-    "n_atoms": [2], "penalties": [0.6, 0.2], "alphas": [1.0, 5.0], "graph_strengths": [0.0, 5.0], "cv": 3,
+    "n_atoms": [2], "penalty": [0.6, 0.2], "damping": [1.0, 5.0], "graph_strength": [0.0, 5.0], "cv": 3,
     "max_iter": 4,
 }  # fmt: skip
 
@@ -56,7 +56,7 @@ def test_link_and_graphs_are_both_worth_it(data, model):
 def test_every_iterate_of_every_candidate_is_scored(model):
     results = model.cv_results_
     frame = pd.DataFrame(results)
-    names = ["alpha_rows", "alpha_cols", "strength_rows", "strength_cols", "n_atoms", "penalty"]
+    names = ["damping_rows", "damping_cols", "strength_rows", "strength_cols", "n_atoms", "penalty"]
     learned = frame[frame.link_trust > 0]
     assert learned.groupby(names).iteration.count().max() > 1
     best = frame.iloc[results["mean_test_score"].argmax()]
@@ -78,7 +78,7 @@ def test_least_squares_is_the_model_of_its_settings(data):
     model = fit(data, link="identity")
     chosen = model.best_params_
     plain = SingleIndexCompleter(
-        chosen["n_atoms"], penalty=chosen["penalty"], alpha=(chosen["alpha_rows"], chosen["alpha_cols"]),
+        chosen["n_atoms"], penalty=chosen["penalty"], damping=(chosen["damping_rows"], chosen["damping_cols"]),
         graph_strength=(chosen["strength_rows"], chosen["strength_cols"]), link="identity",
         max_iter=chosen["iteration"], tol=model.tol,
     ).fit(data.pairs[:800], data.y[:800], data.row_graph, data.col_graph, shape=data.shape)  # fmt: skip
@@ -117,7 +117,7 @@ def test_jobs_make_no_difference(data, model):
 
 
 def test_the_link_of_training_ratings_on_demand(data):
-    model = fit(data, link_cv=False, link="learned", penalties=[0.6], alphas=[1.0])
+    model = fit(data, held_out_link=False, link="learned", penalty=[0.6], damping=[1.0])
     assert model.link_.knots_[:, 1].min() >= -1
 
 
@@ -128,7 +128,7 @@ def test_clone_save_and_progress(data, model, capsys):
     again = load(io.BytesIO(file.getvalue()))
     np.testing.assert_array_equal(again.predict(data.pairs), model.predict(data.pairs))
     assert again.best_params_ == model.best_params_
-    fit(data, penalties=[0.6], alphas=[1.0], link="identity", verbose=1)
+    fit(data, penalty=[0.6], damping=[1.0], link="identity", verbose=1)
     assert "candidates, best so far" in capsys.readouterr().err
     assert "best held-out neg_mean_squared_error" in model.summary()
 

@@ -28,7 +28,7 @@ from singleindex.link import MonotoneCurve
 from singleindex.solvers.path import hard_levels
 from singleindex.structures import Dictionary, GroupSparse, LowRank, RowSparse
 
-SMALL = {"n_atoms": [2, 5, 20], "alphas": [0.1], "penalties": [0.5, 0.2]}
+SMALL = {"n_atoms": [2, 5, 20], "alpha": [0.1], "penalty": [0.5, 0.2]}
 
 
 def binary(n=200, d=60, **kwargs):
@@ -100,7 +100,7 @@ def test_one_standard_error_takes_a_simpler_model():
     data = binary(n=120)
     counts = []
     for rule in ("best", "one_se"):
-        model = SingleIndexClassifierCV([2, 3, 5, 10, 30], alphas=[0.1], penalties=[], rule=rule)
+        model = SingleIndexClassifierCV([2, 3, 5, 10, 30], alpha=[0.1], penalty=[], rule=rule)
         counts.append(model.fit(data.X, data.y).best_params_["n_atoms"])
         best, chosen = model.cv_results_["mean_test_score"].max(), model.best_score_
         assert (chosen == best) if rule == "best" else (chosen <= best)
@@ -138,7 +138,7 @@ def test_the_average_of_the_folds(data):
 
 
 def test_column_scales_that_change_nothing_are_tried_once(data):
-    scales = lambda X: set(SingleIndexClassifierCV(**SMALL).fit(X, data.y).cv_results_["column_scale"])  # noqa: E731
+    scales = lambda X: set(SingleIndexClassifierCV(**SMALL).fit(X, data.y).cv_results_["scale_power"])  # noqa: E731
     assert scales(data.X) == {0.5}
     assert scales(data.X * np.geomspace(1, 10, data.X.shape[1])) == {0.0, 0.5}
 
@@ -153,11 +153,11 @@ def test_averaging_is_for_few_rows(data):
         np.testing.assert_array_equal(auto.coef_, named.coef_)
 
 
-@pytest.mark.parametrize("link_cv", [True, False])
+@pytest.mark.parametrize("held_out_link", [True, False])
 @pytest.mark.parametrize("link", ["learned", "logistic", "identity"])
-def test_the_average_has_a_link_of_its_own(data, link, link_cv):
+def test_the_average_has_a_link_of_its_own(data, link, held_out_link):
     # Predictions are of the right size: their mean is that of y, their distance from the truth is small.
-    model = SingleIndexRegressorCV(**SMALL, refit="average", link=link, link_cv=link_cv)
+    model = SingleIndexRegressorCV(**SMALL, refit="average", link=link, held_out_link=held_out_link)
     fitted = model.fit(data.X, data.y).predict(data.X)
     assert abs(fitted.mean() - data.y.mean()) < 0.02
     assert np.sqrt(np.mean((fitted - data.mean) ** 2)) < 0.2
@@ -201,8 +201,8 @@ def test_sample_weights_count(data):
     [
         ({"rule": "two_se"}, "one_se"),
         ({"refit": True}, "average"),
-        ({"alphas": []}, "at least one"),
-        ({"alphas": [-1.0]}, "alphas"),
+        ({"alpha": []}, "at least one"),
+        ({"alpha": [-1.0]}, "alpha"),
         ({"n_atoms": [100]}, "from 1 to 60"),
         ({"n_atoms": [2.5]}, "integer"),
         ({"max_iter": 0}, "max_iter"),
@@ -219,12 +219,12 @@ def test_bad_settings_are_refused_and_nothing_is_left(data, changed, words):
 
 def test_every_structure_can_be_searched():
     group = make_single_index(150, 60, structure="group", group_size=5, n_atoms=3, random_state=0)
-    model = SingleIndexClassifierCV([1, 3, 6], structure=GroupSparse(group.groups), alphas=[0.1]).fit(
+    model = SingleIndexClassifierCV([1, 3, 6], structure=GroupSparse(group.groups), alpha=[0.1]).fit(
         group.X, group.y
     )
     assert len(np.unique(np.asarray(group.groups)[model.coef_ != 0])) <= 12
     rows = make_single_index(150, 60, structure="rows", n_outputs=3, n_atoms=4, random_state=0)
-    model = SingleIndexClassifierCV([2, 4, 8], structure=RowSparse(), penalties=[], alphas=[0.1]).fit(
+    model = SingleIndexClassifierCV([2, 4, 8], structure=RowSparse(), penalty=[], alpha=[0.1]).fit(
         rows.X, rows.y
     )
     assert model.coef_.shape == (60, 3)
@@ -232,12 +232,12 @@ def test_every_structure_can_be_searched():
     matrix = make_single_index(
         200, 100, structure="low_rank", shape=(10, 10), n_atoms=2, noise="gaussian", random_state=0
     )
-    model = SingleIndexRegressorCV([1, 2, 4], structure=LowRank((10, 10)), alphas=[0.1], penalties=[0.2]).fit(
+    model = SingleIndexRegressorCV([1, 2, 4], structure=LowRank((10, 10)), alpha=[0.1], penalty=[0.2]).fit(
         matrix.X, matrix.y
     )
     assert model.score(matrix.X, matrix.y) > 0.5
     # No soft thresholding here: hard levels only.
-    model = SingleIndexRegressorCV([1, 2], structure=Dictionary(np.eye(100)[:10]), alphas=[0.1]).fit(
+    model = SingleIndexRegressorCV([1, 2], structure=Dictionary(np.eye(100)[:10]), alpha=[0.1]).fit(
         matrix.X, matrix.y
     )
     assert (model.cv_results_["penalty"] == 0).all()
@@ -248,7 +248,7 @@ def test_several_classes_and_known_links():
     X = rng.standard_normal((210, 20))
     y = np.array(list("abc"))[np.argmax(X[:, :3] + 0.5 * rng.standard_normal((210, 3)), axis=1)]
     for link in ("learned", "logistic"):
-        model = SingleIndexClassifierCV([1, 3], alphas=[0.1], penalties=[], link=link).fit(X, y)
+        model = SingleIndexClassifierCV([1, 3], alpha=[0.1], penalty=[], link=link).fit(X, y)
         assert model.score(X, y) > 0.6
         assert model.coef_.shape == (20, 3)
 

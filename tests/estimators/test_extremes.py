@@ -26,16 +26,16 @@ WEIGHT = RNG.random(N) + 0.1
 MODELS = {
     "regressor": (SingleIndexRegressor(), INDEX),
     "one pass": (SingleIndexRegressor(solver="one-pass"), INDEX),
-    "unit variance": (SingleIndexRegressor(column_scale=1.0), INDEX),
+    "unit variance": (SingleIndexRegressor(scale_power=1.0), INDEX),
     "penalty": (SingleIndexRegressor(penalty=0.1), INDEX),
     "identity": (SingleIndexRegressor(link="identity"), INDEX),
     "held-out link": (SingleIndexRegressor(link_cv=3), INDEX),
     "two outputs": (SingleIndexRegressor(shared_link=True), np.column_stack([INDEX, -(INDEX**3)])),
-    "search": (SingleIndexRegressorCV(n_atoms=[5, 2], penalties=[0.1]), INDEX),
+    "search": (SingleIndexRegressorCV(n_atoms=[5, 2], penalty=[0.1]), INDEX),
     "slisotron": (Slisotron(), INDEX),
     "classifier": (SingleIndexClassifier(), LABELS),
     "three classes": (SingleIndexClassifier(), np.digitize(INDEX, [-1, 1])),
-    "search of classes": (SingleIndexClassifierCV(n_atoms=[5, 2], penalties=[0.1]), LABELS),
+    "search of classes": (SingleIndexClassifierCV(n_atoms=[5, 2], penalty=[0.1]), LABELS),
 }
 every_model = pytest.mark.parametrize(("model", "y"), MODELS.values(), ids=MODELS)
 FORMATS = [np.asarray, sparse.csr_array, sparse.csc_array]
@@ -68,9 +68,9 @@ def test_units_of_y_do_not_matter(name, power):
 
 
 def test_columns_of_any_units_side_by_side():
-    """With column_scale=1 every column has unit variance, whatever units it came in."""
+    """With scale_power=1 every column has unit variance, whatever units it came in."""
     units = np.ldexp(1.0, [700, 0, -700, 1000, -500])
-    model = SingleIndexRegressor(column_scale=1.0)
+    model = SingleIndexRegressor(scale_power=1.0)
     plain, fitted = clone(model).fit(X, INDEX), clone(model).fit(X * units, INDEX)
     np.testing.assert_allclose(fitted.coef_ * units, plain.coef_, rtol=1e-6, atol=1e-10)
 
@@ -96,8 +96,8 @@ def test_coefficients_that_are_no_numbers(name, power):
 
 
 def test_unscaled_columns_and_streams_say_what_to_do():
-    with pytest.raises(ValueError, match="use column_scale=0"):
-        SingleIndexRegressor(column_scale=None).fit(np.ldexp(X, 600), INDEX)
+    with pytest.raises(ValueError, match="use scale_power=0"):
+        SingleIndexRegressor(scale_power=None).fit(np.ldexp(X, 600), INDEX)
     for power in (-600, 600):
         with pytest.raises(ValueError, match="X holds numbers so large or so small"):
             SingleIndexRegressor(solver="stochastic").fit(np.ldexp(X, power), INDEX)

@@ -42,8 +42,8 @@ def make_classes(n=150, d=12, seed=0, n_classes=2):
 REGRESSORS = [
     SingleIndexRegressor(),
     SingleIndexRegressor(4, alpha=0.01),
-    SingleIndexRegressor(lipschitz=np.inf, column_scale=None),
-    SingleIndexRegressor(link="identity", column_scale=1.0),
+    SingleIndexRegressor(lipschitz=np.inf, scale_power=None),
+    SingleIndexRegressor(link="identity", scale_power=1.0),
     Slisotron(),
 ]
 CLASSIFIERS = [
@@ -79,17 +79,17 @@ def test_units_of_y(model, factor, shift):
 def test_units_of_columns_with_full_scaling(n_atoms):
     X, y, *_ = make_regression()
     units = 10 ** np.random.default_rng(1).uniform(-5, 5, X.shape[1])
-    model = SingleIndexRegressor(n_atoms, column_scale=1.0)
+    model = SingleIndexRegressor(n_atoms, scale_power=1.0)
     base, other = clone(model).fit(X, y), clone(model).fit(X * units, y)
     np.testing.assert_allclose(other.predict(X * units), base.predict(X), rtol=0, atol=1e-8)
     np.testing.assert_allclose(other.coef_ * units, base.coef_, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("column_scale", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("scale_power", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("unit", [1e-6, 1e4])
-def test_common_unit_of_all_columns(column_scale, unit):
+def test_common_unit_of_all_columns(scale_power, unit):
     X, y, *_ = make_regression()
-    model = SingleIndexRegressor(column_scale=column_scale)
+    model = SingleIndexRegressor(scale_power=scale_power)
     base, other = clone(model).fit(X, y), clone(model).fit(unit * X, y)
     np.testing.assert_allclose(other.predict(unit * X), base.predict(X), rtol=0, atol=1e-8)
 
@@ -119,7 +119,7 @@ def test_constant_columns_get_no_coefficient_dense_or_sparse():
         X[:, 2] = value
         for convert in (np.asarray, np.asfortranarray, sparse.csr_array):
             for scale in (None, 0.5, 1.0):
-                model = SingleIndexRegressor(column_scale=scale).fit(convert(X), y)
+                model = SingleIndexRegressor(scale_power=scale).fit(convert(X), y)
                 assert model.coef_[2] == 0, (value, convert, scale)
 
 

@@ -22,7 +22,7 @@ RNG = np.random.default_rng(0)
 N = 60
 X = RNG.normal(size=(N, 5))
 INDEX = X[:, 0] - X[:, 1] + 0.3 * RNG.normal(size=N)
-QUICK = {"n_atoms": [5, 2], "penalties": [], "column_scales": [0.5]}
+QUICK = {"n_atoms": [5, 2], "penalty": [], "scale_power": [0.5]}
 
 
 def with_few(n_rows, n_classes):

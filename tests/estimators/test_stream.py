@@ -428,7 +428,7 @@ def test_a_stream_learns_in_the_coordinates_of_a_structure(penalty, n_atoms):
     settings = {
         "n_atoms": n_atoms,
         "penalty": penalty,
-        "column_scale": None,
+        "scale_power": None,
         "solver": SMALL,
         "link": "identity",
     }

@@ -24,7 +24,7 @@ BOTH = np.column_stack([Y, INDEX])
 FRAME = pd.DataFrame(X, columns=["age", "dose", *"abcdef"])
 WORDS = np.array(["low", "mid", "high"])[np.digitize(INDEX, [-1, 1])]
 
-SMALL = {"cv": 3, "max_iter": 2, "alphas": [0.1], "penalties": []}
+SMALL = {"cv": 3, "max_iter": 2, "alpha": [0.1], "penalty": []}
 REGRESSOR = SingleIndexRegressor(3).fit(FRAME, Y)
 TWO = SingleIndexRegressor(3).fit(X, BOTH)
 SEARCH = SingleIndexRegressorCV([2, 3], **SMALL).fit(FRAME, Y)

@@ -41,7 +41,7 @@ def test_the_only_fold_is_the_validation_part():
 @pytest.fixture
 def small_grids(monkeypatch):
     monkeypatch.setattr(classifiers, "PENALTIES", 2.0 ** np.arange(-4, 4, 3))
-    monkeypatch.setattr(classifiers, "GRID", {"alphas": (1.0,), "column_scales": (0.5,), "max_iter": 2})
+    monkeypatch.setattr(classifiers, "GRID", {"alpha": (1.0,), "scale_power": (0.5,), "max_iter": 2})
     monkeypatch.setattr(classifiers, "SPARSITIES", (4, 16))
     monkeypatch.setattr(classifiers, "STEP_SIZES", (0.25, 1.0))
     monkeypatch.setattr(classifiers, "SLISOTRON_ITERATIONS", (3, 30))
@@ -178,9 +178,9 @@ def some_ratings():
 def test_every_column_of_ratings(name, monkeypatch):
     grid = {
         "n_atoms": (1,),
-        "penalties": (0.5,),
-        "graph_strengths": (0.0, 3.0),
-        "alphas": (1.0,),
+        "penalty": (0.5,),
+        "graph_strength": (0.0, 3.0),
+        "damping": (1.0,),
         "max_iter": 2,
     }
     monkeypatch.setattr(completion, "GRID", grid)

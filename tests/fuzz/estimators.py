@@ -29,7 +29,7 @@ SETTINGS: dict[str, list[Any]] = {
     "alpha": [0.0, 1e-300, 1e300, -1, np.nan, "x", None],
     "penalty": [0.0, 0.5, 1e300, -1, np.inf],
     "lipschitz": [0.0, 1e-300, 1e308, np.inf, -1, None],
-    "column_scale": [0.0, 1.0, 0.5, -3, 1e6, None, "x"],
+    "scale_power": [0.0, 1.0, 0.5, -3, 1e6, None, "x"],
     "link": ["learned", "logistic", "tanh", "identity", "no", 3],
     "shared_link": [True, False, "x"],
     "link_cv": [None, 2, 3, 1, 100, "x"],
@@ -42,7 +42,7 @@ SETTINGS: dict[str, list[Any]] = {
                   GraphLowRank((2, 2))],
     "class_weight": ["balanced", {0: 1, 1: 1e300}, {0: 0, 1: 1}, {5: 1}, "no", {0: -1}],
     "cv": [2, 3, 100, 1, "x"],
-    "alphas": [[0.1], [], [-1], [1e300]],
+    "alpha": [[0.1], [], [-1], [1e300]],
 }  # fmt: skip
 KINDS = (
     *[SingleIndexRegressor, SingleIndexClassifier] * 2,

@@ -32,7 +32,7 @@ INDEX = X[:, 0] - 2 * X[:, 1]
 Y = np.clip(INDEX, -1, 1.5) + 0.1 * RNG.standard_normal(120)
 TWO = (INDEX > 0.3).astype(int)
 THREE = np.array(["low", "mid", "high"])[np.digitize(INDEX, [-1, 1])]
-SEARCH = {"n_atoms": [2, 4], "penalties": [0.3], "alphas": [0.1], "cv": 3}
+SEARCH = {"n_atoms": [2, 4], "penalty": [0.3], "alpha": [0.1], "cv": 3}
 
 MODELS = {
     "regressor": (SingleIndexRegressor(2), X, Y),

@@ -15,7 +15,7 @@ from browser import BINARY, CONTRAST, OVERFLOW, WHY_NOT, Browser
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=WHY_NOT)
 SIZES = [(375, False), (375, True), (1280, False), (1280, True)]
-SETTINGS = {"n_atoms": [2, 5], "penalties": [0.3], "alphas": [0.1, 10.0], "cv": 3}
+SETTINGS = {"n_atoms": [2, 5], "penalty": [0.3], "alpha": [0.1, 10.0], "cv": 3}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def pages(tmp_path_factory):
     ]
     X = pd.DataFrame(rng.standard_normal((90, 4)), columns=names)
     y = 1e6 * np.tanh(X[names[0]] - X[names[1]]) + 1e4 * rng.standard_normal(90)
-    model = SingleIndexRegressorCV(n_atoms=[2, 4], penalties=[0.3], alphas=[0.1], cv=3).fit(X[:70], y[:70])
+    model = SingleIndexRegressorCV(n_atoms=[2, 4], penalty=[0.3], alpha=[0.1], cv=3).fit(X[:70], y[:70])
     page = make_report(
         model, X[:70], y[:70], X_test=X[70:], y_test=y[70:], target_name="Ergebnis in € je Monat",
         notes=["left out 'id': a different whole number in every row"], reproduce={"Command": "x" * 300},

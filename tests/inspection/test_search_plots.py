@@ -36,12 +36,12 @@ FRAME = pd.DataFrame(X, columns=["age", "cost in $", "tax in $", "_hidden", "n" 
 WORDS = np.array(["low", "mid", "high $$"], dtype=object)[np.digitize(INDEX, [-1, 1])]
 
 SMALL = {"cv": 3, "max_iter": 2}
-REGRESSOR = SingleIndexRegressorCV(alphas=[0.1, 1.0], **SMALL).fit(X, Y)
-HARD = SingleIndexRegressorCV([1, 3, 6, 12], penalties=[], alphas=[0.1], **SMALL).fit(FRAME, Y)
-SOFT = SingleIndexRegressorCV([], penalties=[0.6, 0.2, 0.0], alphas=[0.1], **SMALL).fit(X, Y)
-TWO = SingleIndexRegressorCV([1, 3, 12], penalties=[], alphas=[0.1], **SMALL).fit(X, BOTH)
-BINARY = SingleIndexClassifierCV([1, 3], alphas=[0.1], rule="one_se", **SMALL).fit(X, Y > 0)
-THREE = SingleIndexClassifierCV([1, 3], penalties=[], alphas=[0.1], **SMALL).fit(FRAME, WORDS)
+REGRESSOR = SingleIndexRegressorCV(alpha=[0.1, 1.0], **SMALL).fit(X, Y)
+HARD = SingleIndexRegressorCV([1, 3, 6, 12], penalty=[], alpha=[0.1], **SMALL).fit(FRAME, Y)
+SOFT = SingleIndexRegressorCV([], penalty=[0.6, 0.2, 0.0], alpha=[0.1], **SMALL).fit(X, Y)
+TWO = SingleIndexRegressorCV([1, 3, 12], penalty=[], alpha=[0.1], **SMALL).fit(X, BOTH)
+BINARY = SingleIndexClassifierCV([1, 3], alpha=[0.1], rule="one_se", **SMALL).fit(X, Y > 0)
+THREE = SingleIndexClassifierCV([1, 3], penalty=[], alpha=[0.1], **SMALL).fit(FRAME, WORDS)
 SEARCHES = {
     "regressor": REGRESSOR,
     "hard": HARD,
@@ -50,9 +50,9 @@ SEARCHES = {
     "binary": BINARY,
     "three classes": THREE,
     "no column scale": SingleIndexRegressorCV(
-        [3], alphas=[0.1], column_scales=[None, 1.0], scoring=None, **SMALL
+        [3], alpha=[0.1], scale_power=[None, 1.0], scoring=None, **SMALL
     ).fit(X * np.geomspace(1, 3, 12), Y),
-    "average": SingleIndexRegressorCV([3], alphas=[0.1], refit="average", scoring="r2", **SMALL).fit(X, Y),
+    "average": SingleIndexRegressorCV([3], alpha=[0.1], refit="average", scoring="r2", **SMALL).fit(X, Y),
 }
 every_search = pytest.mark.parametrize("model", SEARCHES.values(), ids=SEARCHES)
 search_plots = pytest.mark.parametrize("plot", [plot_cv_curve, plot_coefficient_path])

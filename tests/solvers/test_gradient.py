@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from singleindex.datasets import make_single_index
-from singleindex.design import Scaling, View, as_design, column_scale
+from singleindex.design import Scaling, View, as_design, column_factors
 from singleindex.link import FixedLink, Lpav, Pav
 from singleindex.solvers import Gradient, Iterate, Simplicity, Status, drive
 from singleindex.structures import Sparse
@@ -38,7 +38,7 @@ def solve_scaled(X, y, power, **options):
     """Solve with scaled columns; return the result with its coefficients in the units of X."""
     design = as_design(X)
     _, variance = design.column_moments(np.full(len(y), 1 / len(y)))
-    view = View(design, Scaling(column_scale(variance, power)))
+    view = View(design, Scaling(column_factors(variance, power)))
     result = solve_design(view, y, Lpav(1.0), **options)
     return with_coef(result, view.to_features(result.best.coef))
 

@@ -176,7 +176,7 @@ def test_the_search_takes_it():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 48))
     y = X @ np.outer(np.ones(8), np.ones(6)).ravel() + rng.standard_normal(60)
-    model = SingleIndexRegressorCV(structure=structure(), n_atoms=[1, 2], penalties=[0.3], cv=3).fit(X, y)
+    model = SingleIndexRegressorCV(structure=structure(), n_atoms=[1, 2], penalty=[0.3], cv=3).fit(X, y)
     assert model.coef_.shape == (48,)
     assert model.score(X, y) > 0.8
 

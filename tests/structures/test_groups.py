@@ -107,7 +107,7 @@ def test_overlapping_groups_equal_duplicated_columns():
     data = make_single_index(100, 6, n_atoms=3, noise="gaussian", random_state=2)
     groups = [[0, 1, 2], [2, 3, 4], [4, 5]]
     columns = np.concatenate(groups)
-    settings = {"n_atoms": 2, "column_scale": None, "tol": 0.0, "max_iter": 20}
+    settings = {"n_atoms": 2, "scale_power": None, "tol": 0.0, "max_iter": 20}
     latent = SingleIndexRegressor(structure=GroupSparse(groups, overlapping=True), **settings)
     doubled = SingleIndexRegressor(structure=GroupSparse([0, 0, 0, 1, 1, 1, 2, 2]), **settings)
     expected = np.zeros(6)

@@ -23,7 +23,7 @@ COMMANDS = {
     "inspect": "Print a saved model.",
     "export": "Write a model as JSON, SQL or ONNX.",
     "demo": "A tour with made-up data.",
-    "completion": "Set up the tab key.",
+    "shell-completion": "Set up the tab key.",
 }
 HELP = """Which features matter, what shape has the response, how well does it predict?
 

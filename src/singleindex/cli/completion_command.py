@@ -1,4 +1,4 @@
-"""`singleindex completion`: commands and options at the press of the tab key."""
+"""`singleindex shell-completion`: commands and options at the press of the tab key."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from click.shell_completion import get_completion_class
 
 EPILOG = """\b
 Examples:
-  singleindex completion bash > ~/.local/share/bash-completion/completions/singleindex
-  singleindex completion zsh > "${fpath[1]}/_singleindex"
-  singleindex completion fish > ~/.config/fish/completions/singleindex.fish
+  singleindex shell-completion bash > ~/.local/share/bash-completion/completions/singleindex
+  singleindex shell-completion zsh > "${fpath[1]}/_singleindex"
+  singleindex shell-completion fish > ~/.config/fish/completions/singleindex.fish
 """
 
 
-@click.command("completion", epilog=EPILOG)
+@click.command("shell-completion", epilog=EPILOG)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

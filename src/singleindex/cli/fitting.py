@@ -84,7 +84,7 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
         settings["scoring"] = options.scoring
     if not hasattr(data.train.X, "tocsr"):
         # The columns of a table may be in any units; those of sparse data are mostly counts.
-        settings["column_scales"] = (0.5, 1.0)
+        settings["scale_power"] = (0.5, 1.0)
     kind = SingleIndexClassifierCV if classes else SingleIndexRegressorCV
     return kind(**settings)
 

@@ -9,7 +9,7 @@ from .dense import DenseDesign
 from .entries import EntriesDesign
 from .sparse import SparseDesign
 from .sweep import Sweep, Visit
-from .view import Chain, Scaling, View, column_scale
+from .view import Chain, Scaling, View, column_factors
 
 __all__ = [
     "BlockDesign",
@@ -28,7 +28,7 @@ __all__ = [
     "as_design",
     "as_row_design",
     "chunk_arrays",
-    "column_scale",
+    "column_factors",
     "multiply",
     "read_chunks",
     "take_rows",

@@ -119,7 +119,7 @@ class View(Design):
         return self.linear_map.pull_back(gradient.copy())
 
 
-def column_scale(variance: FloatArray, power: float, unit: FloatArray | None = None) -> FloatArray:
+def column_factors(variance: FloatArray, power: float, unit: FloatArray | None = None) -> FloatArray:
     r"""Return the factors :math:`1 / (s\,(\sigma_j / s)^\gamma)`, s the root mean square of the σ.
 
     With `power` γ = 1 every column gets unit variance, with γ = 0 all are divided by the same number, so

@@ -34,7 +34,7 @@ SolverLike = str | TwoPass | OnePass | Stochastic
 
 # The parameters of an estimator that a plan is made of; a search has others in place of some.
 PLANNED = (
-    "structure", "n_atoms", "alpha", "penalty", "lipschitz", "column_scale", "link", "shared_link", "link_cv",
+    "structure", "n_atoms", "alpha", "penalty", "lipschitz", "scale_power", "link", "shared_link", "link_cv",
     "solver", "max_iter", "tol",
 )  # fmt: skip
 
@@ -50,7 +50,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         alpha: float = 0.1,
         penalty: float = 0.0,
         lipschitz: float = 1.0,
-        column_scale: float | None = 0.5,
+        scale_power: float | None = 0.5,
         link: LinkLike = "learned",
         shared_link: bool = False,
         link_cv: Any = None,
@@ -64,7 +64,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         self.alpha = alpha
         self.penalty = penalty
         self.lipschitz = lipschitz
-        self.column_scale = column_scale
+        self.scale_power = scale_power
         self.link = link
         self.shared_link = shared_link
         self.link_cv = link_cv

@@ -50,8 +50,8 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         Largest slope of the link, which fixes the scale of w. Without a ridge another value gives the same
         model, w divided by it; with one, it acts as `alpha` divided by it. Infinity gives plain isotonic
         regression as the link.
-    column_scale : float or None, default=0.5
-        Column j is divided by the power `column_scale` of its standard deviation while w is learned: 0
+    scale_power : float or None, default=0.5
+        Column j is divided by the power `scale_power` of its standard deviation while w is learned: 0
         not at all (but for a common factor), 1 to unit variance. None takes X as it is. `coef_` is
         always in the units of X.
     link : "learned", "identity", "logistic", "tanh" or callable, default="learned"
@@ -122,7 +122,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         alpha: float = 0.1,
         penalty: float = 0.0,
         lipschitz: float = 1.0,
-        column_scale: float | None = 0.5,
+        scale_power: float | None = 0.5,
         link: LinkLike = "learned",
         shared_link: bool = False,
         link_cv: Any = None,
@@ -134,7 +134,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     ) -> None:
         super().__init__(
             n_atoms, structure=structure, alpha=alpha, penalty=penalty, lipschitz=lipschitz,
-            column_scale=column_scale, link=link, shared_link=shared_link, link_cv=link_cv, max_iter=max_iter,
+            scale_power=scale_power, link=link, shared_link=shared_link, link_cv=link_cv, max_iter=max_iter,
             tol=tol, solver=solver, verbose=verbose,
         )  # fmt: skip
         self.class_weight = class_weight

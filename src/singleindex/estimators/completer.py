@@ -31,7 +31,7 @@ Pair = float | tuple[float, float]
 
 # The parameters that a plan is made of.
 _PLANNED = (
-    "n_atoms", "penalty", "alpha", "graph_strength", "effects", "lipschitz", "link", "max_iter", "tol",
+    "n_atoms", "penalty", "damping", "graph_strength", "effects", "lipschitz", "link", "max_iter", "tol",
 )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ class SingleIndexCompleter(BaseEstimator):
     penalty : float, default=0.5
         Weight of the product's atomic norm (the nuclear norm, smooth over the graphs, see
         :class:`singleindex.structures.GraphLowRank`), as a share of the least weight at which it vanishes.
-    alpha : float or pair of floats, default=3.0
+    damping : float or pair of floats, default=3.0
         Ridge of the effects, of rows and of columns, in numbers of ratings: an effect is as if so many
         ratings at the mean had been given as well.
     graph_strength : float or pair of floats, default=3.0
@@ -126,13 +126,13 @@ class SingleIndexCompleter(BaseEstimator):
     """
 
     def __init__(
-        self, n_atoms: int = 10, *, penalty: float = 0.5, alpha: Pair = 3.0, graph_strength: Pair = 3.0,
+        self, n_atoms: int = 10, *, penalty: float = 0.5, damping: Pair = 3.0, graph_strength: Pair = 3.0,
         effects: str | None = "both", lipschitz: float = 1.0, link: LinkLike = "learned", link_cv: Any = None,
         max_iter: int = 20, tol: float = 1e-2, random_state: Any = 0, verbose: int = 0,
     ) -> None:  # fmt: skip
         self.n_atoms: Any = n_atoms
         self.penalty = penalty
-        self.alpha = alpha
+        self.damping = damping
         self.graph_strength = graph_strength
         self.effects = effects
         self.lipschitz = lipschitz

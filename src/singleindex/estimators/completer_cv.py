@@ -19,18 +19,18 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     ----------
     n_atoms : sequence of int, default=(2, 10)
         Largest ranks to try. Effects alone are always tried as well, where there are any.
-    penalties : sequence of float, default=(0.8, 0.6, 0.4, 0.2, 0.1, 0.05)
+    penalty : sequence of float, default=(0.8, 0.6, 0.4, 0.2, 0.1, 0.05)
         Weights of the atomic norm to try, shares from 0 to 1.
-    alphas : sequence of float, default=(1.0, 3.0, 10.0, 30.0)
+    damping : sequence of float, default=(1.0, 3.0, 10.0, 30.0)
         Ridges of the effects to try, for rows and columns apart.
-    graph_strengths : sequence of float, default=(0.0, 3.0, 10.0, 30.0, 100.0)
+    graph_strength : sequence of float, default=(0.0, 3.0, 10.0, 30.0, 100.0)
         Strengths of the graphs to try, for rows and columns apart; only 0 where there is no graph.
     cv : int, splitter or iterable, default=5
         How to split the ratings. An integer is a number of folds, drawn by `random_state`; a validation part
         of one's own goes in as a list of one pair of index arrays, training and validation.
     effects, lipschitz, link, tol, random_state
         As in :class:`SingleIndexCompleter`.
-    link_cv : bool, default=True
+    held_out_link : bool, default=True
         Fit the final link to the held-out ratings of the search instead of the training ratings. Where `cv`
         holds out less than half of all, as a single validation part does, five folds are fitted for it.
     max_iter : int, default=10
@@ -43,7 +43,7 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     Attributes
     ----------
     best_params_ : dict
-        alpha_rows, alpha_cols, strength_rows, strength_cols, n_atoms, penalty and iteration.
+        damping_rows, damping_cols, strength_rows, strength_cols, n_atoms, penalty and iteration.
     best_score_ : float
         Minus the mean squared error on held-out ratings. The link that predicts them is itself learned
         from others of them.
@@ -66,30 +66,30 @@ class SingleIndexCompleterCV(SingleIndexCompleter):
     >>> from singleindex import SingleIndexCompleterCV
     >>> from singleindex.datasets import make_completion
     >>> data = make_completion(100, 80, 2000, n_atoms=1, link="tanh", random_state=0)
-    >>> model = SingleIndexCompleterCV([2], penalties=[0.5], alphas=[3.0], graph_strengths=[3.0])
+    >>> model = SingleIndexCompleterCV([2], penalty=[0.5], damping=[3.0], graph_strength=[3.0])
     >>> model = model.fit(data.pairs, data.y, data.row_graph, data.col_graph)
     >>> sorted(model.best_params_)[:3]
-    ['alpha_cols', 'alpha_rows', 'iteration']
+    ['damping_cols', 'damping_rows', 'iteration']
     """
 
     def __init__(
         self, n_atoms: Sequence[int] = (2, 10), *,
-        penalties: Sequence[float] = (0.8, 0.6, 0.4, 0.2, 0.1, 0.05),
-        alphas: Sequence[float] = (1.0, 3.0, 10.0, 30.0),
-        graph_strengths: Sequence[float] = (0.0, 3.0, 10.0, 30.0, 100.0), cv: Any = 5,
+        penalty: Sequence[float] = (0.8, 0.6, 0.4, 0.2, 0.1, 0.05),
+        damping: Sequence[float] = (1.0, 3.0, 10.0, 30.0),
+        graph_strength: Sequence[float] = (0.0, 3.0, 10.0, 30.0, 100.0), cv: Any = 5,
         effects: str | None = "both", lipschitz: float = 1.0, link: LinkLike = "learned",
-        link_cv: bool = True, max_iter: int = 10, tol: float = 1e-2, random_state: Any = 0,
+        held_out_link: bool = True, max_iter: int = 10, tol: float = 1e-2, random_state: Any = 0,
         n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
         self.n_atoms = n_atoms
-        self.penalties = penalties
-        self.alphas = alphas
-        self.graph_strengths = graph_strengths
+        self.penalty = penalty
+        self.damping = damping
+        self.graph_strength = graph_strength
         self.cv = cv
         self.effects = effects
         self.lipschitz = lipschitz
         self.link = link
-        self.link_cv = link_cv
+        self.held_out_link = held_out_link
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

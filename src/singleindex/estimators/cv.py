@@ -20,7 +20,7 @@ from .classifier import SingleIndexClassifier
 from .regressor import SingleIndexRegressor
 
 # What a search chooses, or does in its own way.
-_SEARCHED = ("n_atoms", "alpha", "penalty", "column_scale", "shared_link", "link_cv", "solver")
+_SEARCHED = ("n_atoms", "alpha", "penalty", "scale_power", "shared_link", "link_cv", "solver")
 
 
 class SearchMixin(SingleIndexBase):
@@ -48,8 +48,8 @@ class SearchMixin(SingleIndexBase):
             raise ValueError(IN_MEMORY.format(type(self).__name__))
         X, targets, weight = self._check_data(X, y, sample_weight)
         settings = SearchSettings(
-            self.n_atoms, self.alphas, self.penalties, self.column_scales, self.cv, self.rule, self.refit,
-            self.link_cv, self.n_jobs,
+            self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
+            self.held_out_link, self.n_jobs,
         )  # fmt: skip
         settings.check()
         plan = self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
@@ -82,12 +82,12 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         half, and small counts. An empty sequence leaves hard thresholding out.
     structure : object, default=None
         What w may look like; None means `Sparse()`.
-    alphas : sequence of float, default=(0.1,)
+    alpha : float or sequence of float, default=(0.1,)
         Ridge penalties to try.
-    penalties : sequence of float or None, default=None
+    penalty : sequence of float or None, default=None
         Soft thresholding levels to try, shares from 0 to 1; None means eight of them, where the structure has
         soft thresholding. An empty sequence leaves it out.
-    column_scales : sequence of float or None, default=(0.5, 0.0)
+    scale_power : sequence of float or None, default=(0.5, 0.0)
         Column scales to try. Of two that differ by less than a quarter in every column, the first only.
     cv : int, splitter or iterable, default=5
         How to split; groups are passed to `fit`.
@@ -99,7 +99,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         "all" learns w once more from all rows. "average" takes the mean of the folds' w, each at unit spread
         of its index, over all candidates within one standard error of the best: steadier where there are few
         rows, at the price of more features. "auto" averages below 150 rows.
-    link_cv : bool, default=True
+    held_out_link : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
     lipschitz, link, tol
         As in :class:`SingleIndexRegressor`.
@@ -114,7 +114,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     Attributes
     ----------
     best_params_ : dict
-        column_scale, alpha, n_atoms, penalty and iteration of the chosen candidate.
+        scale_power, alpha, n_atoms, penalty and iteration of the chosen candidate.
     best_score_ : float
         Its mean held-out score.
     cv_results_ : dict of arrays
@@ -132,17 +132,17 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     >>> from singleindex.datasets import make_single_index
     >>> X, y, w, g = make_single_index(
     ...     200, 500, n_atoms=5, link="clipped", noise="gaussian", random_state=0)
-    >>> model = SingleIndexRegressorCV(n_atoms=[2, 5, 10], penalties=[], alphas=[0.1]).fit(X, y)
+    >>> model = SingleIndexRegressorCV(n_atoms=[2, 5, 10], penalty=[], alpha=[0.1]).fit(X, y)
     >>> model.best_params_["n_atoms"]
     5
     """
 
     def __init__(
         self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
-        alphas: Sequence[float] = (0.1,), penalties: Sequence[float] | None = None,
-        column_scales: Sequence[float | None] = (0.5, 0.0), cv: Any = 5,
+        alpha: Sequence[float] = (0.1,), penalty: Sequence[float] | None = None,
+        scale_power: Sequence[float | None] = (0.5, 0.0), cv: Any = 5,
         scoring: Any = "neg_mean_squared_error", rule: str = "best", refit: str = "auto",
-        link_cv: bool = True, lipschitz: float = 1.0, link: LinkLike = "learned", max_iter: int = 2,
+        held_out_link: bool = True, lipschitz: float = 1.0, link: LinkLike = "learned", max_iter: int = 2,
         tol: float = 1e-2, n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
@@ -156,7 +156,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
 
     Parameters
     ----------
-    n_atoms, structure, alphas, penalties, column_scales, cv, rule, refit, link_cv
+    n_atoms, structure, alpha, penalty, scale_power, cv, rule, refit, held_out_link
         As in :class:`SingleIndexRegressorCV`.
     lipschitz, link, max_iter, tol, n_jobs, verbose
         As in :class:`SingleIndexRegressorCV`.
@@ -186,9 +186,9 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
 
     def __init__(
         self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
-        alphas: Sequence[float] = (0.1,), penalties: Sequence[float] | None = None,
-        column_scales: Sequence[float | None] = (0.5, 0.0), cv: Any = 5, scoring: Any = "neg_brier_score",
-        rule: str = "best", refit: str = "auto", link_cv: bool = True, lipschitz: float = 1.0,
+        alpha: Sequence[float] = (0.1,), penalty: Sequence[float] | None = None,
+        scale_power: Sequence[float | None] = (0.5, 0.0), cv: Any = 5, scoring: Any = "neg_brier_score",
+        rule: str = "best", refit: str = "auto", held_out_link: bool = True, lipschitz: float = 1.0,
         link: LinkLike = "learned", max_iter: int = 2, tol: float = 1e-2, class_weight: Any = None,
         n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip

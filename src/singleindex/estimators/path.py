@@ -62,7 +62,7 @@ def single_index_path(
     max_iter : int, default=3
         Iterations on each level, twice as many on the first.
     **settings
-        Other parameters of :class:`SingleIndexRegressor`: structure, alpha, lipschitz, column_scale, link.
+        Other parameters of :class:`SingleIndexRegressor`: structure, alpha, lipschitz, scale_power, link.
 
     Returns
     -------

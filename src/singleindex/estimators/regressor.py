@@ -39,8 +39,8 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         Largest slope of the link, which fixes the scale of w. Without a ridge another value gives the same
         model, w divided by it; with one, it acts as `alpha` divided by it. Infinity gives plain isotonic
         regression as the link.
-    column_scale : float or None, default=0.5
-        Column j is divided by the power `column_scale` of its standard deviation while w is learned: 0
+    scale_power : float or None, default=0.5
+        Column j is divided by the power `scale_power` of its standard deviation while w is learned: 0
         not at all (but for a common factor), 1 to unit variance. None takes X as it is. `coef_` is
         always in the units of X.
     link : "learned", "identity", "logistic", "tanh" or callable, default="learned"

@@ -70,7 +70,7 @@ def make_completion_plan(
     *,
     n_atoms: Any,
     penalty: Any,
-    alpha: Any,
+    damping: Any,
     graph_strength: Any,
     effects: Any,
     lipschitz: Any,
@@ -86,7 +86,7 @@ def make_completion_plan(
     return CompletionPlan(
         n_atoms=check_rank(n_atoms, shape),
         penalty=share,
-        ridge=ridge_of(check_pair("alpha", alpha), effects),
+        ridge=ridge_of(check_pair("damping", damping), effects),
         strengths=check_pair("graph_strength", graph_strength),
         fitter=make_fitter(link, lipschitz),
         max_iter=check_count("max_iter", max_iter),

@@ -52,15 +52,15 @@ _FIRST = 3.0
 class Candidate:
     """One choice of all settings that are searched."""
 
-    alpha_rows: float
-    alpha_cols: float
+    damping_rows: float
+    damping_cols: float
     strength_rows: float
     strength_cols: float
     n_atoms: int
     penalty: float
 
     def plan(self, search: CompletionSearch) -> CompletionPlan:
-        ridge = ridge_of((self.alpha_rows, self.alpha_cols), search.effects)
+        ridge = ridge_of((self.damping_rows, self.damping_cols), search.effects)
         strengths = (self.strength_rows, self.strength_cols)
         return CompletionPlan(
             self.n_atoms, self.penalty, ridge, strengths, search.fitter, search.max_iter, search.tol
@@ -88,9 +88,9 @@ class CompletionSearch:
         """Return the settings that are searched together: those of rows, of columns, and of the atoms."""
         sides = []
         for axis, name in enumerate(("rows", "cols")):
-            alphas = self.grid["alpha"] if EFFECTS[self.effects][axis] else self.grid["alpha"][:1]
+            damping = self.grid["damping"] if EFFECTS[self.effects][axis] else self.grid["damping"][:1]
             strengths = [0.0] if ratings.graphs[axis] is None else self.grid["strength"]
-            sides.append({f"alpha_{name}": alphas, f"strength_{name}": strengths})
+            sides.append({f"damping_{name}": damping, f"strength_{name}": strengths})
         ranks = [k for k in self.grid["n_atoms"] if k > 0]
         return sides, {"n_atoms": ranks, "penalty": sorted(self.grid["penalty"], reverse=True)}
 
@@ -99,14 +99,14 @@ def make_completion_search(
     shape: tuple[int, int],
     *,
     n_atoms: Any,
-    penalties: Any,
-    alphas: Any,
-    graph_strengths: Any,
+    penalty: Any,
+    damping: Any,
+    graph_strength: Any,
     cv: Any,
     effects: Any,
     lipschitz: Any,
     link: Any,
-    link_cv: Any,
+    held_out_link: Any,
     max_iter: Any,
     tol: Any,
     random_state: Any,
@@ -117,14 +117,14 @@ def make_completion_search(
     grid: dict[str, list[Any]] = {
         "n_atoms": sorted({check_rank(k, shape) for k in np.atleast_1d(n_atoms).tolist()})
     }
-    for name, values in (("penalty", penalties), ("alpha", alphas), ("strength", graph_strengths)):
+    for name, values in (("penalty", penalty), ("damping", damping), ("strength", graph_strength)):
         grid[name] = [check_number(name, value) for value in np.atleast_1d(values).tolist()]
         if not grid[name]:
-            raise ValueError("penalties, alphas and graph_strengths must name at least one value each.")
+            raise ValueError("penalty, damping and graph_strength must name at least one value each.")
     if max(grid["penalty"]) > 1:
-        raise ValueError(f"penalties are shares from 0 to 1, got {penalties!r}.")
+        raise ValueError(f"penalty is a share from 0 to 1, got {penalty!r}.")
     return CompletionSearch(
-        grid, make_fitter(link, lipschitz), effects, cv, bool(link_cv), check_count("max_iter", max_iter),
+        grid, make_fitter(link, lipschitz), effects, cv, bool(held_out_link), check_count("max_iter", max_iter),
         check_number("tol", tol), random_state, n_jobs,
     )  # fmt: skip
 
@@ -157,8 +157,8 @@ def search_all(search: Search, sides: list[dict[str, Any]], atoms: dict[str, Any
         middle = atoms["penalty"][len(atoms["penalty"]) // 2]
         candidate = replace(candidate, n_atoms=atoms["n_atoms"][-1], penalty=middle)
     search.try_all([candidate])
-    alphas = {name: group[name] for group in sides for name in group if name.startswith("alpha")}
-    for group in (alphas, *sides, alphas):
+    damping = {name: group[name] for group in sides for name in group if name.startswith("damping")}
+    for group in (damping, *sides, damping):
         search.try_all(search.around(group))
     if atoms["n_atoms"]:
         for group in (atoms, *one_by_one(sides), atoms):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..design import Chain, Design, Scaling, View, column_scale
+from ..design import Chain, Design, Scaling, View, column_factors
 from ..link import FIXED_LINKS, FixedLink, LinkFitter, Lpav, PerOutput, SharedLink
 from ..solvers import OnePass, Simplicity, Stochastic, TwoPass, check_solver
 from ..solvers.result import FloatArray
@@ -113,16 +113,16 @@ class Plan:
         if self.power is None:
             if spread.unit is not None:
                 raise ValueError(
-                    "column_scale=None leaves the columns of X as they are, and their squares are no "
-                    "numbers; use column_scale=0, or bring X to other units."
+                    "scale_power=None leaves the columns of X as they are, and their squares are no "
+                    "numbers; use scale_power=0, or bring X to other units."
                 )
             return np.where(spread.variance > 0, 1.0, 0.0)
-        scale = column_scale(
+        scale = column_factors(
             spread.variance, self.power if self.structure.keeps_scaling else 0.0, spread.unit
         )
         if not np.isfinite(scale).all():
             raise ValueError(
-                f"column_scale={self.power} makes columns too large for numbers; use a value from 0 to 1, or "
+                f"scale_power={self.power} makes columns too large for numbers; use a value from 0 to 1, or "
                 "bring the columns of X to comparable units."
             )
         return scale
@@ -155,7 +155,7 @@ def make_plan(
     alpha: Any = 0.0,
     penalty: Any = 0.0,
     lipschitz: Any = 1.0,
-    column_scale: Any = None,
+    scale_power: Any = None,
     link: Any = "learned",
     shared_link: bool = False,
     link_cv: Any = None,
@@ -178,7 +178,7 @@ def make_plan(
         n_atoms=check_n_atoms(n_atoms, check_atoms_available(structure, n_features)),
         alpha=check_number("alpha", alpha),
         penalty=check_penalty(penalty, structure),
-        power=None if column_scale is None else check_number("column_scale", column_scale),
+        power=None if scale_power is None else check_number("scale_power", scale_power),
         shared_link=shared_link,
         link_cv=link_cv,
         is_classifier=is_classifier,

@@ -35,7 +35,7 @@ FEW_ROWS = 150
 # Held-out indices, in units of their spread, below which single precision is enough for them.
 _MOST_SINGLE = 1e30
 # What tells one candidate from another, beside its iteration.
-_CHOICES = ("column_scale", "alpha", "n_atoms", "penalty", "iteration")
+_CHOICES = ("scale_power", "alpha", "n_atoms", "penalty", "iteration")
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class SearchSettings:
     """What is tried, and how the best of it is found: the parameters of the CV estimators."""
 
     n_atoms: Any
-    alphas: Any
-    penalties: Any
-    column_scales: Any
+    alpha: Any
+    penalty: Any
+    scale_power: Any
     cv: Any
     rule: str
     refit: str
@@ -57,8 +57,8 @@ class SearchSettings:
             raise ValueError(f"rule must be one of {RULES}, got {self.rule!r}.")
         if self.refit not in REFITS:
             raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
-        if len(self.alphas) == 0 or len(self.column_scales) == 0:
-            raise ValueError("alphas and column_scales must name at least one value each.")
+        if len(listed(self.alpha)) == 0 or len(listed(self.scale_power)) == 0:
+            raise ValueError("alpha and scale_power must name at least one value each.")
 
     def averages(self, n_rows: int) -> bool:
         """Return whether the model is the mean of all candidates that the folds cannot tell from the best."""
@@ -69,12 +69,12 @@ class SearchSettings:
 class Cell:
     """One path of the search: a column scale, a ridge, and the levels along it."""
 
-    column_scale: float | None
+    scale_power: float | None
     alpha: float
     levels: tuple[Level, ...]
 
     def plan(self, plan: Plan) -> Plan:
-        return replace(plan, power=self.column_scale, alpha=self.alpha)
+        return replace(plan, power=self.scale_power, alpha=self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +146,11 @@ def search(
 # ---------------------------------------------------------------- the grid
 
 
+def listed(values: Any) -> Sequence[Any]:
+    """Return what is to be tried; one value is as good as a list of it."""
+    return [values] if values is None or np.ndim(values) == 0 else values
+
+
 def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, Spread]) -> list[Cell]:
     """Return the paths that are searched."""
     design, spread = prepared
@@ -158,17 +163,17 @@ def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, Spr
         hard = [Level(n_atoms=k) for k in sorted(counts, key=lambda k: k or np.inf, reverse=True)]
     paths = [tuple(hard)] if hard else []
     if structure.is_soft:
-        if settings.penalties is None:
+        if settings.penalty is None:
             paths.append(tuple(soft_levels()))
-        elif len(settings.penalties):
+        elif len(listed(settings.penalty)):
             shares = sorted(
-                {check_penalty(p, structure, "penalties") for p in settings.penalties}, reverse=True
+                {check_penalty(p, structure, "penalty") for p in listed(settings.penalty)}, reverse=True
             )
             paths.append(tuple(Level(penalty=p) for p in shares))
     return [
-        Cell(scale, check_number("alphas", alpha), path)
-        for scale in _distinct_scales(plan, settings.column_scales, spread)
-        for alpha in settings.alphas
+        Cell(scale, check_number("alpha", alpha), path)
+        for scale in _distinct_scales(plan, listed(settings.scale_power), spread)
+        for alpha in listed(settings.alpha)
         for path in paths
     ]
 
@@ -177,7 +182,7 @@ def _distinct_scales(plan: Plan, powers: Sequence[float | None], spread: Spread)
     """Return those of the column scales that make a difference to these columns."""
     kept: dict[float | None, FloatArray] = {}
     for power in powers:
-        checked = None if power is None else check_number("column_scales", power)
+        checked = None if power is None else check_number("scale_power", power)
         factor = np.log(replace(plan, power=checked).column_factors(spread)[spread.variance > 0])
         if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
             kept[power] = factor
@@ -257,7 +262,7 @@ def score_all(
                 # Where all folds have settled, further iterations are the same candidate.
                 if before and all(map(operator.is_, before, folds)):
                     break
-                values = (cell.column_scale, cell.alpha, level.n_atoms, level.penalty, t + 1)
+                values = (cell.scale_power, cell.alpha, level.n_atoms, level.penalty, t + 1)
                 told = dict(zip(_CHOICES, values, strict=True))
                 scores = np.array(keeper.score(folds))
                 candidates.append(Candidate(i, j, t, told, folds, scores, scores))

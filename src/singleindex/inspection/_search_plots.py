@@ -32,7 +32,7 @@ from ._layers import (
 
 _MAX_LINES = 500  # more than these grey lines are a grey area
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
-_PATH = ("column_scale", "alpha", "soft")
+_PATH = ("scale_power", "alpha", "soft")
 _LEVEL = ("n_atoms", "penalty")
 
 
@@ -64,7 +64,7 @@ def plot_cv_curve(model, *, ax=None):
     >>> from singleindex.datasets import make_single_index
     >>> from singleindex.inspection import plot_cv_curve
     >>> X, y, w, g = make_single_index(150, 30, n_atoms=5, noise="gaussian", random_state=0)
-    >>> model = SingleIndexRegressorCV(alphas=[0.1], cv=3).fit(X, y)
+    >>> model = SingleIndexRegressorCV(alpha=[0.1], cv=3).fit(X, y)
     >>> ax = plot_cv_curve(model, ax=Figure().subplots())
     >>> ax.get_xlabel()
     'number of atoms (mean over folds)'
@@ -127,7 +127,7 @@ def plot_coefficient_path(model, *, top=10, feature_names=None, output=None, ax=
     >>> from singleindex.datasets import make_single_index
     >>> from singleindex.inspection import plot_coefficient_path
     >>> X, y, w, g = make_single_index(150, 30, n_atoms=5, noise="gaussian", random_state=0)
-    >>> model = SingleIndexRegressorCV(alphas=[0.1], cv=3).fit(X, y)
+    >>> model = SingleIndexRegressorCV(alpha=[0.1], cv=3).fit(X, y)
     >>> ax = plot_coefficient_path(model, top=3, ax=Figure().subplots())
     >>> len(ax.texts)
     3
@@ -235,7 +235,7 @@ def _search_record(model, name: str) -> dict[str, Any]:
             "SingleIndexRegressorCV or SingleIndexClassifierCV."
         )
     record = getattr(model, name)
-    settings = {"n_atoms", "column_scale"} & record.keys()
+    settings = {"n_atoms", "scale_power"} & record.keys()
     # NaN alone differs from itself.
     return record | {s: np.array([v if v == v else None for v in record[s]], dtype=object) for s in settings}
 
@@ -260,7 +260,7 @@ def _best_of_levels(results) -> dict[tuple, list[int]]:
 
 def _chosen_row(model, results) -> int:
     same = np.ones(len(results["alpha"]), dtype=bool)
-    for name in ("column_scale", "alpha", *_LEVEL, "iteration"):
+    for name in ("scale_power", "alpha", *_LEVEL, "iteration"):
         same &= np.array([value == model.best_params_[name] for value in results[name]])
     return int(np.flatnonzero(same)[0])
 

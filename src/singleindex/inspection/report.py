@@ -71,7 +71,7 @@ def make_report(
     >>> from singleindex.datasets import make_single_index
     >>> from singleindex.inspection import make_report
     >>> X, y, w, g = make_single_index(150, 30, n_atoms=3, random_state=0)
-    >>> model = SingleIndexClassifierCV(alphas=[0.1], cv=3).fit(X, y)
+    >>> model = SingleIndexClassifierCV(alpha=[0.1], cv=3).fit(X, y)
     >>> html = make_report(model, X, y, target_name="relapse")
     >>> html.startswith("<!DOCTYPE html>"), "src=" in html
     (True, False)
@@ -142,7 +142,7 @@ def settings_of(model: Any) -> dict[str, Any]:
         found |= {"atoms": best["n_atoms"], "ridge (alpha)": float(best["alpha"])}
         if best["penalty"]:
             found["soft thresholding"] = float(best["penalty"])
-        found |= {"column scale": best["column_scale"], "iteration": best["iteration"]}
+        found |= {"column scale": best["scale_power"], "iteration": best["iteration"]}
         return found | {"candidates tried": len(model.cv_results_["mean_test_score"])}
     if hasattr(model, "n_atoms"):  # Slisotron has no structure to limit, and no ridge
         found |= {"atoms": model.n_atoms, "ridge (alpha)": float(model.alpha)}

@@ -10,9 +10,24 @@ from scipy import sparse
 from ..files.arrays import make_sparse
 from ..link import MonotoneCurve, ShiftedLink
 
-# Parameters by class, the old name in a file and the one of today:
-# {"SingleIndexRegressor": {"old_name": "new_name"}}.
-RENAMED: dict[str, Mapping[str, str]] = {}
+_PLAIN = {"column_scale": "scale_power"}
+_SEARCH = {
+    "column_scales": "scale_power", "alphas": "alpha", "penalties": "penalty", "link_cv": "held_out_link",
+}  # fmt: skip
+# Parameters by class, the old name in a file and the one of today.
+RENAMED: dict[str, Mapping[str, str]] = {
+    "SingleIndexRegressor": _PLAIN,
+    "SingleIndexClassifier": _PLAIN,
+    "SingleIndexRegressorCV": _SEARCH,
+    "SingleIndexClassifierCV": _SEARCH,
+    "SingleIndexCompleter": {"alpha": "damping"},
+    "SingleIndexCompleterCV": {
+        "alphas": "damping", "penalties": "penalty", "graph_strengths": "graph_strength",
+        "link_cv": "held_out_link",
+    },
+}  # fmt: skip
+# What a search tells of its candidates.
+_TOLD = {"column_scale": "scale_power", "alpha_rows": "damping_rows", "alpha_cols": "damping_cols"}
 
 
 def renamed(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,6 +38,8 @@ def renamed(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def renewed(name: str, value: Any) -> Any:
     """Return a fitted attribute as this version keeps it."""
+    if name in ("best_params_", "cv_results_"):
+        return {_TOLD.get(key, key): part for key, part in value.items()}
     return _renewed_stream(value) if name == "stream_" else value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..design import Design, column_scale
+from ..design import Design, column_factors
 from ..files.arrays import check_floats
 from ..link import LinkFitter
 from ..link.bins import Bins
@@ -252,7 +252,7 @@ class StochasticCsi:
     def _scale(self) -> FloatArray:
         if self.power is None:
             return np.where(self.state["variance"] > 0, 1.0, 0.0)
-        return column_scale(self.state["variance"], self.power)
+        return column_factors(self.state["variance"], self.power)
 
     def _bins(self, name: str) -> Bins:
         head, sums = self.state[f"{name}_bins"]

@@ -32,7 +32,7 @@ class LowRank(Structure):
     one's singular vectors. It is by PROPACK, exact to rounding, which for a large matrix and a small rank
     was the fastest of scipy's PROPACK and ARPACK and scikit-learn's randomised one when this was written.
     The result does not depend on chance. Columns are not scaled one by one, which would destroy the rank:
-    `column_scale` gives one common factor here.
+    `scale_power` gives one common factor here.
 
     Examples
     --------
