@@ -156,7 +156,7 @@ def search_of(model: Any) -> Search | None:
 
 def is_single_index(model: Any) -> bool:
     """Tell a fitted model that has weights of features and a link."""
-    return {"coef_", "link_"} <= vars(model).keys()
+    return "coef_" in vars(model) and "link_" in vars(model)
 
 
 def _kind_of(known: Mapping[str, Any], n_outputs: int) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..fitting.checks import check_count
 from ..solvers import Status
+from ..solvers.result import FloatArray
 from .outputs import Output, Search, facts_of
 
 _MAX_STEPS = 6
 _MAX_FLATS = 3
 
 
-def summarise(model, top=20) -> str:
+def summarise(model: Any, top: int = 20) -> str:
     """Return a readable text about a fitted model.
 
     Parameters
@@ -68,7 +71,7 @@ def summarise(model, top=20) -> str:
     return "\n".join(lines)
 
 
-def summarise_completer(model) -> str:
+def summarise_completer(model: Any) -> str:
     """Return a readable text about a fitted completer: its parts, its link, its steps, how it was chosen.
 
     The spreads are those of the parts over all rows, all columns and all entries of the matrix: what each
@@ -96,7 +99,7 @@ def summarise_completer(model) -> str:
     return "\n".join(lines)
 
 
-def _spread_of_product(model) -> float:
+def _spread_of_product(model: Any) -> float:
     """Return the root mean square of the factors' product over all entries, without forming it."""
     rows = model.row_factors_.T @ model.row_factors_ / model.shape_[0]
     cols = model.col_factors_.T @ model.col_factors_ / model.shape_[1]
@@ -125,8 +128,8 @@ def _solver_lines(output: Output) -> list[str]:
     return [*lines, f"  iterate {kept + 1} of {len(mse)} kept, {atoms}", *_error_lines(mse, kept)]
 
 
-def _error_lines(mse, kept: int) -> list[str]:
-    rows = [("iteration", "mse in the solver", "below the first")]
+def _error_lines(mse: FloatArray, kept: int) -> list[str]:
+    rows: list[tuple[str, ...]] = [("iteration", "mse in the solver", "below the first")]
     for t in _steps_to_show(len(mse), kept):
         # The last iterate may be worse than the first, and the first exact.
         fall = 1 - mse[t] / mse[0] if mse[0] > 0 else 0.0
@@ -172,7 +175,7 @@ def _link_lines(output: Output, kind: str) -> list[str]:
     return [*lines, f"  {_count(len(x), 'knot')}, largest slope {slope:.4g}", f"  {_flat_parts(x, values)}"]
 
 
-def _flat_parts(x, values) -> str:
+def _flat_parts(x: FloatArray, values: FloatArray) -> str:
     """Return in words where the link is flat, the longest parts first."""
     flat = np.flatnonzero(np.diff(values) <= 1e-12 * (values[-1] - values[0]))
     if len(flat) == 0:
@@ -187,15 +190,15 @@ def _flat_parts(x, values) -> str:
 # ---------------------------------------------------------------- words and columns
 
 
-def _number(value) -> str:
+def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _count(n, what: str) -> str:
+def _count(n: float, what: str) -> str:
     return f"{n:g} {what}{'' if n == 1 else 's'}"
 
 
-def _table(rows: list[tuple]) -> list[str]:
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
     """Return the rows as lines, the first column flush left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
