@@ -78,7 +78,8 @@ def test_least_squares_is_the_model_of_its_settings(data):
     model = fit(data, link="identity")
     chosen = model.best_params_
     plain = SingleIndexCompleter(
-        chosen["n_atoms"], penalty=chosen["penalty"], damping=(chosen["damping_rows"], chosen["damping_cols"]),
+        chosen["n_atoms"], penalty=chosen["penalty"],
+        damping=(chosen["damping_rows"], chosen["damping_cols"]),
         graph_strength=(chosen["strength_rows"], chosen["strength_cols"]), link="identity",
         max_iter=chosen["iteration"], tol=model.tol,
     ).fit(data.pairs[:800], data.y[:800], data.row_graph, data.col_graph, shape=data.shape)  # fmt: skip

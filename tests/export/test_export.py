@@ -22,7 +22,7 @@ from singleindex.cli.app import run
 from singleindex.export import DIALECTS, from_json, to_json, to_onnx, to_sql
 from singleindex.export.as_sql import search
 from singleindex.export.parts import segments
-from singleindex.link import MonotoneCurve
+from singleindex.link import Link, MonotoneCurve
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((200, 12))
@@ -262,6 +262,10 @@ def test_what_cannot_be_exported_is_told(export):
         export(LipschitzIsotonicRegression().fit([0, 1, 2], [0, 1, 1]))
     with pytest.raises(ValueError, match="link function of your own"):
         export(SingleIndexRegressor(link=np.arctan).fit(X, Y))
+    named_as_ours = SingleIndexRegressor().fit(X, Y)
+    named_as_ours.link_ = type("Tanh", (Link,), {"name": "tanh"})()
+    with pytest.raises(ValueError, match="link function of your own"):
+        export(named_as_ours)
 
 
 # ---------------------------------------------------------------- with the columns of a table

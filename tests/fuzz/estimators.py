@@ -26,7 +26,7 @@ from .registry import Case, target
 
 SETTINGS: dict[str, list[Any]] = {
     "n_atoms": [1, 2, 0, -1, 10**6, 2.5, "x", [1, 2], None],
-    "alpha": [0.0, 1e-300, 1e300, -1, np.nan, "x", None],
+    "alpha": [0.0, 1e-300, 1e300, -1, np.nan, "x", None, [0.1], [], [-1], [1e300]],
     "penalty": [0.0, 0.5, 1e300, -1, np.inf],
     "lipschitz": [0.0, 1e-300, 1e308, np.inf, -1, None],
     "scale_power": [0.0, 1.0, 0.5, -3, 1e6, None, "x"],
@@ -42,7 +42,6 @@ SETTINGS: dict[str, list[Any]] = {
                   GraphLowRank((2, 2))],
     "class_weight": ["balanced", {0: 1, 1: 1e300}, {0: 0, 1: 1}, {5: 1}, "no", {0: -1}],
     "cv": [2, 3, 100, 1, "x"],
-    "alpha": [[0.1], [], [-1], [1e300]],
 }  # fmt: skip
 KINDS = (
     *[SingleIndexRegressor, SingleIndexClassifier] * 2,
@@ -53,7 +52,7 @@ KINDS = (
 COMPLETER: dict[str, list[Any]] = {
     "n_atoms": [0, 1, 3, -1, 10**6, "x"],
     "penalty": [0.0, 0.5, 1e300, -1, np.nan],
-    "alpha": [0.0, 3.0, (1.0, 2.0), 1e300, -1, (1,)],
+    "damping": [0.0, 3.0, (1.0, 2.0), 1e300, -1, (1,)],
     "graph_strength": [0.0, 3.0, 1e300, -1, np.nan],
     "effects": ["both", "rows", None, "x"],
     "lipschitz": [0.0, 1e-300, 1e300, np.inf],

@@ -11,13 +11,15 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
-from singleindex.datasets import make_single_index
+from singleindex.datasets import make_completion, make_single_index
 from singleindex.estimators import (
     LipschitzIsotonicRegression,
     SingleIndexClassifier,
+    SingleIndexCompleter,
     SingleIndexRegressor,
     Slisotron,
 )
+from singleindex.export import from_json, to_json
 from singleindex.inspection import plot_coefficients, plot_convergence, plot_link
 from singleindex.inspection._plots import _interval
 from singleindex.structures import RowSparse
@@ -106,6 +108,17 @@ def test_unfitted_models(plot, model):
 def test_models_without_a_link(plot):
     with pytest.raises(TypeError, match="LipschitzIsotonicRegression has no link"):
         plot(LipschitzIsotonicRegression().fit(INDEX, Y))
+
+
+def test_completers_have_no_coefficients(ax):
+    ratings = make_completion(30, 20, 300, n_atoms=1, link="tanh", random_state=0)
+    with pytest.raises(TypeError, match="SingleIndexCompleter has no weights"):
+        plot_coefficients(SingleIndexCompleter(2).fit(ratings.pairs, ratings.y), ax=ax)
+
+
+def test_models_without_a_history(ax):
+    with pytest.raises(ValueError, match="no history"):
+        plot_convergence(from_json(to_json(SingleIndexRegressor(3).fit(X, Y))), ax=ax)
 
 
 @every_plot

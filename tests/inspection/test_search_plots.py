@@ -17,9 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from singleindex.datasets import make_completion
 from singleindex.estimators import (
     SingleIndexClassifier,
     SingleIndexClassifierCV,
+    SingleIndexCompleterCV,
     SingleIndexRegressor,
     SingleIndexRegressorCV,
 )
@@ -132,6 +134,14 @@ def test_models_without_a_search(plot):
     for model in (SingleIndexRegressor(3).fit(X, Y), other):
         with pytest.raises(ValueError, match=f"{type(model).__name__} has not searched"):
             plot(model)
+
+
+@search_plots
+def test_the_search_of_a_completer_has_no_path_to_draw(plot):
+    ratings = make_completion(30, 20, 300, n_atoms=1, link="tanh", random_state=0)
+    model = SingleIndexCompleterCV([2], penalties=[0.5], alphas=[3.0], graph_strengths=[0.0], cv=3)
+    with pytest.raises(ValueError, match="SingleIndexCompleterCV has not searched"):
+        plot(model.fit(ratings.pairs, ratings.y))
 
 
 # ---------------------------------------------------------------- the scores

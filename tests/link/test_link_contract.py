@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from singleindex.link import FixedLink, LinkFitter, Lpav, Pav
+from singleindex.link import FixedLink, Link, LinkFitter, Lpav, Pav, ShiftedLink
 
 
 def smooth_step(index):
@@ -172,3 +172,17 @@ def test_constant_index_gives_the_mean(fitter):
     y = np.array([0.0, 1.0, 1.0, 0.25])
     _, fitted = fitter.fit(np.full(4, 2.0), y)
     np.testing.assert_allclose(fitted, y.mean(), rtol=0, atol=1e-12)
+
+
+class Cubic(Link):
+    """A link of one's own: nothing but a function."""
+
+    def __call__(self, index):
+        return np.asarray(index) ** 3
+
+
+def test_every_link_adds_its_offset_to_the_index():
+    for link, moved in ((Cubic(), Cubic().shift(2.0)), (ShiftedLink("tanh"), ShiftedLink("tanh").shift(2.0))):
+        assert (link.offset, moved.offset) == (0.0, -2.0)
+        assert moved(2.5) == link(0.5)
+    assert Cubic().shift(2.0).rescale(4.0).offset == -8.0

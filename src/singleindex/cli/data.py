@@ -154,12 +154,18 @@ def learn_preparation(features: Any, table: Table, train: Any, options: DataOpti
 
 
 def check_finite(matrix: Any, source: str) -> None:
-    values = matrix.data if hasattr(matrix, "indptr") else matrix
+    values = matrix.data if is_sparse(matrix) else matrix
     if values.dtype.kind not in "fiub":
         raise CliError(f"X in {source} holds {values.dtype}; it must hold numbers")
     n_bad = int(np.count_nonzero(~np.isfinite(values)))
     if n_bad:
         raise CliError(f"{n_bad} values of X in {source} are missing or infinite; fill them before")
+
+
+def is_sparse(X: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return bool(issparse(X))
 
 
 def take(features: Any, preparation: Preparation | Matrix, numbers: Any, impute: bool) -> Any:
@@ -194,8 +200,8 @@ def listed(names: list[str], most: int = 5) -> str:
 
 def fingerprint(rows: Rows, target: Target) -> str:
     """Return a short text that tells these training rows from others."""
-    X = rows.X.to_numpy() if hasattr(rows.X, "to_numpy") else rows.X
-    parts = [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else [np.ascontiguousarray(X)]
+    X = rows.X
+    parts = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
     digest = hashlib.sha256()
     for part in [*parts, np.ascontiguousarray(rows.y)]:
         array = np.ascontiguousarray(part)

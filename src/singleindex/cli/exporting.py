@@ -49,9 +49,8 @@ def which_output(file: ModelFile, of: str | None) -> Any:
     known = file.class_names or list(file.targets)
     if of not in known:
         raise CliError(f"there is no {of!r}; there are {', '.join(known)}")
-    if file.class_names and not file.model.multilabel_:
-        return file.model.classes_[known.index(of)]
-    return known.index(of)
+    facts = file.facts
+    return facts.classes[known.index(of)] if facts.kind in ("binary", "multiclass") else known.index(of)
 
 
 def column_expressions(file: ModelFile, dialect: str) -> dict[str, str]:
@@ -83,9 +82,8 @@ def column_expressions(file: ModelFile, dialect: str) -> dict[str, str]:
 
 
 def used_features(file: ModelFile) -> set[str]:
-    coef = file.model.coef_.reshape(file.model.n_features_in_, -1)
     names = file.preparation.names
-    return {names[j] for j in np.flatnonzero(coef.any(axis=1)).tolist()}
+    return {names[j] for j in file.facts.used.tolist()}
 
 
 # ---------------------------------------------------------------- ONNX

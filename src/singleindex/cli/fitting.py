@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .data import Data, Rows
+from .data import Data, Rows, is_sparse
 from .messages import CliError
 from .structures import make_structure
 
@@ -82,7 +82,7 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
     }  # fmt: skip
     if options.scoring is not None:
         settings["scoring"] = options.scoring
-    if not hasattr(data.train.X, "tocsr"):
+    if not is_sparse(data.train.X):
         # The columns of a table may be in any units; those of sparse data are mostly counts.
         settings["scale_power"] = (0.5, 1.0)
     kind = SingleIndexClassifierCV if classes else SingleIndexRegressorCV

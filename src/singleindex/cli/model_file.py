@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .messages import CliError
 from .output import write_output
 from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
+
+if TYPE_CHECKING:
+    from ..estimators.outputs import Facts
 
 # What is told of a fit without looking whether it is there.
 _IN_RECORDS = {"command", "data", "version", "task", "n_rows", "n_test", "n_columns", "fingerprint"}
@@ -31,14 +33,19 @@ class ModelFile:
     def targets(self) -> tuple[str, ...]:
         return tuple(self.record.get("target", ()))
 
+    @cached_property
+    def facts(self) -> Facts:
+        from ..estimators.outputs import facts_of
+
+        return facts_of(self.model)
+
     @property
     def class_names(self) -> list[str]:
         """The classes or, for several labels, the targets; empty for a regressor."""
-        if not hasattr(self.model, "classes_"):
-            return []
-        if self.model.multilabel_:
-            return list(self.targets) or [f"label {k}" for k in self.model.classes_]
-        return [str(label) for label in self.model.classes_]
+        facts = self.facts
+        if facts.kind == "multilabel":
+            return list(self.targets) or [output.name for output in facts.outputs]
+        return [str(label) for label in facts.classes]
 
 
 def write_model(file: ModelFile, path: str) -> None:
@@ -50,6 +57,7 @@ def write_model(file: ModelFile, path: str) -> None:
 
 
 def read_model(path: str) -> ModelFile:
+    from ..estimators.outputs import facts_of, is_single_index
     from ..persistence import ModelFileError, load, load_notes
 
     if path == "-":
@@ -62,14 +70,14 @@ def read_model(path: str) -> ModelFile:
         data = Path(path).read_bytes() if Path(path).is_file() else b""
     source = path if path != "-" and not Path(path).is_file() else named(data, path)
     model = load(source)
-    if not hasattr(model, "link_") or not hasattr(model, "coef_"):
+    if not is_single_index(model):
         raise CliError(
             f"{path} holds a {type(model).__name__} without weights and a link; the command line works with "
             "fitted single-index regressors and classifiers"
         )
     notes = load_notes(named(data, path))
     if "preparation" not in notes:
-        return ModelFile(model, preparation_from_python(model), {})
+        return ModelFile(model, preparation_from_python(facts_of(model)), {})
     try:
         preparation, record = from_record(notes["preparation"]), notes["record"]
         preparation.check(int(model.n_features_in_))
@@ -87,11 +95,10 @@ def named(data: bytes, path: str) -> io.BytesIO:
     return file
 
 
-def preparation_from_python(model: Any) -> Preparation | Matrix:
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return Matrix(int(model.n_features_in_))
-    columns = [str(name) for name in names]
+def preparation_from_python(facts: Facts) -> Preparation | Matrix:
+    columns = facts.feature_names
+    if columns is None:
+        return Matrix(len(facts.coef))
     return Preparation(columns, ["number"] * len(columns), [0.0] * len(columns), {}, {})
 
 
@@ -108,11 +115,10 @@ def read_for(file: ModelFile, path: str, options: ReadOptions) -> Table:
     return table
 
 
-def columns_with_weight(model: Any, preparation: Preparation) -> set[str]:
+def columns_with_weight(facts: Facts, preparation: Preparation) -> set[str]:
     """Return the columns that predictions depend on."""
-    used = np.flatnonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1))
     sources = preparation.sources
-    return {sources[j] for j in used.tolist()}
+    return {sources[j] for j in facts.used.tolist()}
 
 
 def features_of(file: ModelFile, table: Table, impute: bool, say: Any) -> Any:
@@ -127,7 +133,7 @@ def features_of(file: ModelFile, table: Table, impute: bool, say: Any) -> Any:
 
             table = Table(table.source, frame=pandas.DataFrame(table.matrix, columns=names))
         impute = impute or preparation.imputed is not None
-        return preparation.apply(table.frame, impute, say, columns_with_weight(file.model, preparation))
+        return preparation.apply(table.frame, impute, say, columns_with_weight(file.facts, preparation))
     if table.matrix is not None:
         return table.matrix
     missing = [name for name in preparation.names if name not in table.frame.columns]

@@ -76,7 +76,7 @@ def predicted_columns(file: ModelFile, X: Any) -> dict[str, Any]:
         values = {f"prediction of {name}": predicted[:, k] for k, name in enumerate(names)}
         return values | {f"index of {name}": index[:, k] for k, name in enumerate(names)}
     probabilities = model.predict_proba(X)
-    if model.multilabel_:
+    if file.facts.kind == "multilabel":
         found: dict[str, Any] = {
             f"prediction of {name}": predicted[:, k] for k, name in enumerate(file.class_names)
         }
@@ -91,7 +91,7 @@ def predicted_columns(file: ModelFile, X: Any) -> dict[str, Any]:
 
 
 def as_list(values: Any) -> list[Any]:
-    return values.tolist() if hasattr(values, "tolist") else list(values)
+    return values if isinstance(values, list) else values.tolist()
 
 
 def write_columns(found: dict[str, Any], output: str) -> None:

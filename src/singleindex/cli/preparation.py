@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -249,6 +249,7 @@ class Matrix:
     n_features: int
     one_based: bool = False
     given_names: list[str] | None = None
+    dropped: ClassVar[dict[str, str]] = {}  # nothing is left out
 
     @property
     def names(self) -> list[str]:

@@ -72,7 +72,7 @@ def labelled_rows(
 
 
 def check_classes(file: ModelFile, y: Any) -> None:
-    if not file.class_names or file.model.multilabel_:
+    if file.facts.kind in ("regression", "multilabel"):
         return
     unknown = np.setdiff1d(y.astype(str), np.array(file.class_names))
     if len(unknown):

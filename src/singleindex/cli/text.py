@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .messages import counted, printable_lines
 from .model_file import ModelFile
+
+if TYPE_CHECKING:
+    from ..estimators.outputs import Search
 
 _MOST_FEATURES = 15
 
@@ -22,16 +25,17 @@ def summary_json(file: ModelFile) -> dict[str, Any]:
         "n_rows": record.get("n_rows"),
         "n_features": int(model.n_features_in_),
         "features": feature_records(file),
-        "left_out": getattr(file.preparation, "dropped", {}),
+        "left_out": file.preparation.dropped,
         "notes": record.get("notes", []),
         "command": record.get("command"),
         "version": record.get("version"),
     }
     if file.class_names:
         found["classes"] = file.class_names
-    if hasattr(model, "best_params_"):
-        found["settings"] = plain(model.best_params_)
-        found["cross_validation"] = {"scoring": str(model.scoring), "score": float(model.best_score_)}
+    search = file.facts.search
+    if search is not None:
+        found["settings"] = plain(search.params)
+        found["cross_validation"] = {"scoring": str(search.scoring), "score": search.score}
     if record.get("test_scores"):
         found["held_out"] = {
             "n_rows": record["n_test"], "scores": record["test_scores"], "null": record["null_scores"],
@@ -45,8 +49,7 @@ def plain(values: dict[str, Any]) -> dict[str, Any]:
 
 def feature_records(file: ModelFile) -> list[dict[str, Any]]:
     """Return the features with a weight, the strongest first."""
-    coef = file.model.coef_.reshape(file.model.n_features_in_, -1)
-    stability = getattr(file.model, "stability_", None)
+    coef, stability = file.facts.coef, file.facts.stability
     size = np.abs(coef).max(axis=1)
     names = file.preparation.names
     outputs = output_names(file)
@@ -58,56 +61,56 @@ def feature_records(file: ModelFile) -> list[dict[str, Any]]:
         else:
             record["weights"] = {name: float(w) for name, w in zip(outputs, coef[j], strict=True)}
         if stability is not None:
-            record["stability"] = float(np.max(stability.reshape(len(coef), -1)[j]))
+            record["stability"] = float(stability[j])
         found.append(record)
     return found
 
 
 def output_names(file: ModelFile) -> list[str]:
-    n_outputs = 1 if file.model.coef_.ndim == 1 else file.model.coef_.shape[1]
+    outputs = file.facts.outputs
     names = file.class_names or list(file.targets)
-    return names[-n_outputs:] if len(names) >= n_outputs else [f"output {k}" for k in range(n_outputs)]
+    return names[-len(outputs) :] if len(names) >= len(outputs) else [output.name for output in outputs]
 
 
 def summary_text(file: ModelFile) -> str:
-    record, model = file.record, file.model
+    record, facts = file.record, file.facts
     lines = [
         f"{'target':10s}{', '.join(file.targets) or 'y'} ({record.get('task', 'model saved from Python')})"
     ]
-    if file.class_names and not model.multilabel_:
+    if facts.kind in ("binary", "multiclass"):
         lines.append(f"{'classes':10s}{', '.join(file.class_names)}")
     if record:
         held = f", {record['n_test']} held out" if record["n_test"] else ""
         lines.append(
             f"{'data':10s}{record['data']}: {record['n_rows']} rows to learn from{held}, "
-            f"{record['n_columns']} columns, {model.n_features_in_} features"
+            f"{record['n_columns']} columns, {len(facts.coef)} features"
         )
-    used = int(np.count_nonzero(model.coef_.reshape(model.n_features_in_, -1).any(axis=1)))
-    lines.append(f"{'model':10s}{counted(used, 'feature')} with a weight{settings_text(model)}")
+    used = counted(len(facts.used), "feature")
+    lines.append(f"{'model':10s}{used} with a weight{settings_text(facts.search)}")
     lines += score_lines(file)
     return printable_lines([*lines, "", *feature_lines(file), "", *link_lines(file)])
 
 
-def settings_text(model: Any) -> str:
-    if not hasattr(model, "best_params_"):
+def settings_text(search: Search | None) -> str:
+    if search is None:
         return ""
     shown = {
         name: f"{value:.3g}" if isinstance(value, float) else str(value)
-        for name, value in model.best_params_.items()
+        for name, value in search.params.items()
         if value is not None and not (name == "penalty" and value == 0)
     }
     return " (" + ", ".join(f"{name} {value}" for name, value in shown.items()) + ")"
 
 
 def score_lines(file: ModelFile) -> list[str]:
-    model, record = file.model, file.record
+    search, record = file.facts.search, file.record
     lines = []
-    if hasattr(model, "best_score_"):
-        scoring = str(model.scoring or "score")
-        value, name = model.best_score_, scoring
+    if search is not None:
+        scoring = str(search.scoring or "score")
+        value, name = search.score, scoring
         if scoring.startswith("neg_"):
             value, name = -value, scoring[4:]
-        n_tried = len(model.cv_results_["mean_test_score"])
+        n_tried = len(search.results["mean_test_score"])
         what = f"{name.replace('_', ' ')} {value:.4g} over the folds"
         lines.append(
             f"{'chosen by':10s}{what}, the best of {n_tried} candidates (new rows: --holdout, or report)"
@@ -152,12 +155,11 @@ def feature_lines(file: ModelFile) -> list[str]:
 
 
 def link_lines(file: ModelFile) -> list[str]:
-    links = file.model.link_ if isinstance(file.model.link_, list) else [file.model.link_]
     lines = []
-    for name, link in zip(output_names(file), links, strict=True):
-        if link.knots_ is None:
+    for name, output in zip(output_names(file), file.facts.outputs, strict=True):
+        knots = output.link.knots_
+        if knots is None:
             continue
-        knots = link.knots_
         what = f"the probability of {name}" if file.class_names else f"the mean of {name}"
         lines.append(f"{what} rises from {knots[0, 1]:.3g} to {knots[-1, 1]:.3g} {shape_in_words(knots)}")
     return lines

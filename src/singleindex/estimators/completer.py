@@ -131,9 +131,9 @@ class SingleIndexCompleter(BaseEstimator):
         max_iter: int = 20, tol: float = 1e-2, random_state: Any = 0, verbose: int = 0,
     ) -> None:  # fmt: skip
         self.n_atoms: Any = n_atoms
-        self.penalty = penalty
-        self.damping = damping
-        self.graph_strength = graph_strength
+        self.penalty: Any = penalty
+        self.damping: Any = damping
+        self.graph_strength: Any = graph_strength
         self.effects = effects
         self.lipschitz = lipschitz
         self.link = link

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.checks import check_count
 from ..solvers import Status
+from ..solvers.result import FloatArray
+from .outputs import Output, Search, facts_of
 
 _MAX_STEPS = 6
 _MAX_FLATS = 3
 
 
-def summarise(model, top=20) -> str:
+def summarise(model: Any, top: int = 20) -> str:
     """Return a readable text about a fitted model.
 
     Parameters
@@ -56,38 +58,32 @@ def summarise(model, top=20) -> str:
       flat over ...
     """
     check_count("top", top)
-    check_is_fitted(model)
-    if not hasattr(model, "link_"):
-        raise TypeError(
-            f"{type(model).__name__} has no link to tell of; pass a fitted single-index model, "
-            "such as SingleIndexRegressor."
-        )
-    coef = model.coef_.reshape(len(model.coef_), -1)
-    names = _output_names(model, coef.shape[1])
-    used = np.count_nonzero(coef.any(axis=1))
-    outputs = f", {len(names)} outputs" if len(names) > 1 else ""
-    lines = [f"{type(model).__name__}: {len(coef)} features, {used} with a weight{outputs}"]
-    lines += _search_lines(model)
-    for k, name in enumerate(names):
-        lines += ["", *([f"== {name} =="] if len(names) > 1 else [])]
-        lines += _solver_lines(model, k)
-        lines += _weight_lines(model, coef[:, k], k, top)
-        lines += _link_lines(model, k)
+    facts = facts_of(model)
+    outputs, several, features = facts.outputs, len(facts.outputs) > 1, facts.names()
+    size = f"{len(features)} features, {len(facts.used)} with a weight"
+    lines = [f"{facts.estimator}: {size}{f', {len(outputs)} outputs' if several else ''}"]
+    lines += _search_lines(facts.search)
+    for output in outputs:
+        lines += ["", *([f"== {output.name} =="] if several else [])]
+        lines += _solver_lines(output)
+        lines += _weight_lines(output, features, top)
+        lines += _link_lines(output, facts.kind)
     return "\n".join(lines)
 
 
-def summarise_completer(model) -> str:
+def summarise_completer(model: Any) -> str:
     """Return a readable text about a fitted completer: its parts, its link, its steps, how it was chosen.
 
     The spreads are those of the parts over all rows, all columns and all entries of the matrix: what each
     adds to the index.
     """
     size = f"{model.shape_[0]} rows, {model.shape_[1]} columns, {_count(len(model.rated_cols_), 'rating')}"
+    facts = facts_of(model)
     lines = [
-        f"{type(model).__name__}: {size}",
-        *_search_lines(model, "neg_mean_squared_error"),
+        f"{facts.estimator}: {size}",
+        *_search_lines(facts.search),
         "",
-        *_solver_lines(model, 0),
+        *_solver_lines(facts.outputs[0]),
         "Parts",
         *_table([
             ("part", "spread in the index"),
@@ -95,7 +91,7 @@ def summarise_completer(model) -> str:
             ("column effects", f"{np.std(model.col_effects_):.4g}"),
             (f"factors, rank {model.rank_}", f"{_spread_of_product(model):.4g}"),
         ]),
-        *_link_lines(model, 0),
+        *_link_lines(facts.outputs[0], facts.kind),
     ]  # fmt: skip
     unrated = int(np.count_nonzero(model.n_ratings_ == 0))
     if unrated:
@@ -103,59 +99,37 @@ def summarise_completer(model) -> str:
     return "\n".join(lines)
 
 
-def _spread_of_product(model) -> float:
+def _spread_of_product(model: Any) -> float:
     """Return the root mean square of the factors' product over all entries, without forming it."""
     rows = model.row_factors_.T @ model.row_factors_ / model.shape_[0]
     cols = model.col_factors_.T @ model.col_factors_ / model.shape_[1]
     return float(np.sqrt(max(np.sum(rows * cols), 0.0)))
 
 
-def _output_names(model, n_outputs: int) -> list[str]:
-    if not is_classifier(model):
-        return [f"output {k}" for k in range(n_outputs)]
-    kind = "label" if getattr(model, "multilabel_", False) else "class"
-    return [f"{kind} {label}" for label in model.classes_.tolist()[-n_outputs:]]
-
-
-def _of_output(model, name: str, k: int):
-    """Return what the attribute says of one output."""
-    value = getattr(model, name)
-    return value[k] if isinstance(value, list) else value
-
-
 # ---------------------------------------------------------------- how it was found
 
 
-def _search_lines(model, scoring=None) -> list[str]:
-    if not hasattr(model, "best_params_"):
+def _search_lines(search: Search | None) -> list[str]:
+    if search is None:
         return []
-    if scoring is None:
-        scoring = model.scoring if isinstance(model.scoring, str) else "score"
-    chosen = ", ".join(f"{name}={_number(value)}" for name, value in model.best_params_.items())
-    return [
-        f"Search: {len(model.cv_results_['mean_test_score'])} candidates, "
-        f"best held-out {scoring} {model.best_score_:.4g}",
-        f"  {chosen}",
-    ]
+    scoring = search.scoring if isinstance(search.scoring, str) else "score"
+    chosen = ", ".join(f"{name}={_number(value)}" for name, value in search.params.items())
+    tried = len(search.results["mean_test_score"])
+    return [f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}", f"  {chosen}"]
 
 
-def _solver_lines(model, k: int) -> list[str]:
+def _solver_lines(output: Output) -> list[str]:
     """Return the lines on the solver; a model without a history tells its status alone."""
-    status = _of_output(model, "status_", k)
-    reason = f"{status}, {Status[status].value}"
-    if not hasattr(model, "history_"):
-        return [f"Solver: {reason}"]
-    history, kept = _of_output(model, "history_", k), int(_of_output(model, "best_iter_", k))
-    mse = history["mse"]
-    lines = [
-        f"Solver: {reason}",
-        f"  iterate {kept + 1} of {len(mse)} kept, {_count(history['n_atoms'][kept], 'atom')}",
-    ]
-    return lines + _error_lines(mse, kept)
+    lines = [f"Solver: {output.status}, {Status[output.status].value}"]
+    if output.history is None or output.best_iter is None:
+        return lines
+    mse, kept = output.history["mse"], int(output.best_iter)
+    atoms = _count(output.history["n_atoms"][kept], "atom")
+    return [*lines, f"  iterate {kept + 1} of {len(mse)} kept, {atoms}", *_error_lines(mse, kept)]
 
 
-def _error_lines(mse, kept: int) -> list[str]:
-    rows = [("iteration", "mse in the solver", "below the first")]
+def _error_lines(mse: FloatArray, kept: int) -> list[str]:
+    rows: list[tuple[str, ...]] = [("iteration", "mse in the solver", "below the first")]
     for t in _steps_to_show(len(mse), kept):
         # The last iterate may be worse than the first, and the first exact.
         fall = 1 - mse[t] / mse[0] if mse[0] > 0 else 0.0
@@ -172,27 +146,24 @@ def _steps_to_show(n_steps: int, kept: int) -> list[int]:
 # ---------------------------------------------------------------- what it is
 
 
-def _weight_lines(model, coef, k: int, top: int) -> list[str]:
-    used = np.flatnonzero(coef)
-    shown = used[np.argsort(-np.abs(coef[used]), kind="stable")][:top]
-    names = getattr(model, "feature_names_in_", None)
-    stability = getattr(model, "stability_", None)
+def _weight_lines(output: Output, names: list[str], top: int) -> list[str]:
+    weights, stability = output.weights, output.stability
+    used = np.flatnonzero(weights)
+    shown = used[np.argsort(-np.abs(weights[used]), kind="stable")][:top]
     rows = [("feature", "weight", *(["in folds"] if stability is not None else []))]
     for j in shown:
-        row = [f"x{j}" if names is None else str(names[j]), f"{coef[j]:+.4g}"]
-        if stability is not None:
-            row.append(f"{stability.reshape(len(coef), -1)[j, k]:.0%}")
-        rows.append(tuple(row))
+        share = [] if stability is None else [f"{stability[j]:.0%}"]
+        rows.append((names[j], f"{weights[j]:+.4g}", *share))
     lines = ["Weights", *_table(rows)] if len(shown) else ["Weights", "  all are zero"]
     return lines + ([f"  and {len(used) - len(shown)} more"] if len(used) > len(shown) else [])
 
 
-def _link_lines(model, k: int) -> list[str]:
-    link = _of_output(model, "link_", k)
-    index, lines = "the index", ["Link"]
-    if is_classifier(model):
-        index = f"the index + intercept ({np.atleast_1d(model.intercept_)[k]:+.4g})"
+def _link_lines(output: Output, kind: str) -> list[str]:
+    link, index, lines = output.link, "the index", ["Link"]
+    if kind != "regression":
+        index = f"the index + intercept ({output.intercept:+.4g})"
     if link.knots_ is None:
+        # A function of one's own need not have a name.
         name = getattr(link.name, "__name__", repr(link.name)) if callable(link.name) else link.name
         return [*lines, f"  known: {name}, of {index} {link.offset:+.4g}"]
     x, values = link.knots_.T
@@ -204,7 +175,7 @@ def _link_lines(model, k: int) -> list[str]:
     return [*lines, f"  {_count(len(x), 'knot')}, largest slope {slope:.4g}", f"  {_flat_parts(x, values)}"]
 
 
-def _flat_parts(x, values) -> str:
+def _flat_parts(x: FloatArray, values: FloatArray) -> str:
     """Return in words where the link is flat, the longest parts first."""
     flat = np.flatnonzero(np.diff(values) <= 1e-12 * (values[-1] - values[0]))
     if len(flat) == 0:
@@ -219,15 +190,15 @@ def _flat_parts(x, values) -> str:
 # ---------------------------------------------------------------- words and columns
 
 
-def _number(value) -> str:
+def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _count(n, what: str) -> str:
+def _count(n: float, what: str) -> str:
     return f"{n:g} {what}{'' if n == 1 else 's'}"
 
 
-def _table(rows: list[tuple]) -> list[str]:
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
     """Return the rows as lines, the first column flush left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []

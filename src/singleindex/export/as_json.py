@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import SingleIndexClassifier, SingleIndexRegressor
+from ..estimators.outputs import Facts, Output
 from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
-from .parts import Output, parts_of
+from .parts import parts_of
 
 FORMAT = "singleindex-model"
 VERSION = 1
@@ -53,27 +54,26 @@ def to_json(model: Any, *, indent: int | None = None, preparation: dict[str, Any
         "format": FORMAT,
         "version": VERSION,
         "kind": parts.kind,
-        "n_features": parts.n_features,
-        "feature_names": parts.names,
+        "n_features": len(parts.coef),
+        "feature_names": parts.feature_names,
         "classes": parts.classes,
-        "outputs": [output_record(output) for output in parts.outputs],
+        "outputs": [output_record(output, parts) for output in parts.outputs],
     }
     if preparation is not None:
         document["preparation"] = preparation
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def output_record(output: Output) -> dict[str, Any]:
-    used = np.flatnonzero(output.weights)
-    link: dict[str, Any] = {"type": output.known, "offset": output.offset}
-    if output.knots is not None:
-        link = {
-            "type": "piecewise-linear",
-            "x": output.knots[:, 0].tolist(),
-            "y": output.knots[:, 1].tolist(),
-        }
+def output_record(output: Output, parts: Facts) -> dict[str, Any]:
+    name = str(output.label)
+    if parts.kind == "regression":
+        name = f"y{output.number}" if len(parts.outputs) > 1 else "y"
+    used, knots = np.flatnonzero(output.weights), output.link.knots_
+    link: dict[str, Any] = {"type": output.link.name, "offset": output.link.offset}
+    if knots is not None:
+        link = {"type": "piecewise-linear", "x": knots[:, 0].tolist(), "y": knots[:, 1].tolist()}
     return {
-        "name": output.name,
+        "name": name,
         "features": used.tolist(),
         "weights": output.weights[used].tolist(),
         "intercept": output.intercept,

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .parts import LEAST_SCORE, Output, Parts, parts_of, segments
+from ..estimators.outputs import Facts, Output, outputs_of
+from .parts import LEAST_SCORE, parts_of, segments
 
 _DOUBLE, _INT64 = 11, 7  # of onnx.TensorProto
 
@@ -82,16 +83,16 @@ def to_onnx(model: Any, *, initial_types: Any = None, target_opset: int | None =
     """
     skl2onnx = need_skl2onnx()
     from skl2onnx.common.data_types import DoubleTensorType
-    from sklearn.base import is_classifier
+    from sklearn.pipeline import Pipeline
 
-    last = model[-1] if hasattr(model, "steps") else model
-    if getattr(last, "multilabel_", False):
+    last = model[-1] if isinstance(model, Pipeline) else model
+    kind = parts_of(last).kind
+    if kind == "multilabel":
         raise ValueError("ONNX has one label per row; export a model for each of several labels.")
-    parts_of(last)
     register_onnx_converters()
     if initial_types is None:
         initial_types = [("X", DoubleTensorType([None, model.n_features_in_]))]
-    options = {id(last): {"zipmap": False}} if is_classifier(last) else None
+    options = {id(last): {"zipmap": False}} if kind != "regression" else None
     return skl2onnx.convert_sklearn(
         model, initial_types=initial_types, options=options, target_opset=target_opset
     )
@@ -130,21 +131,21 @@ class Graph:
         self.container.add_initializer(name, None, None, numpy_helper.from_array(array, name=name))
         return name
 
-    def index(self, X: str, parts: Parts) -> str:
+    def index(self, X: str, parts: Facts) -> str:
         """Return the index of all outputs, of shape (n, n_outputs)."""
         X = self.node("Cast", [X], to=_DOUBLE)
-        weights = np.column_stack([output.weights for output in parts.outputs])
-        product = self.node("MatMul", [X, self.constant(weights)])
+        product = self.node("MatMul", [X, self.constant(parts.coef)])
         intercepts = np.array([[output.intercept for output in parts.outputs]])
         return self.node("Add", [product, self.constant(intercepts)])
 
     def link(self, index: str, output: Output) -> str:
         """Return the link at an index of shape (n, 1)."""
-        if output.knots is None:
-            shifted = self.node("Add", [index, self.constant([[output.offset]])])
+        link = output.link
+        if link.knots_ is None:
+            shifted = self.node("Add", [index, self.constant([[link.offset]])])
             kinds = {"identity": "Identity", "logistic": "Sigmoid", "tanh": "Tanh"}
-            return self.node(kinds[str(output.known)], [shifted])
-        start, value, slope = segments(output.knots)
+            return self.node(kinds[link.name], [shifted])
+        start, value, slope = segments(link.knots_)
         # How many knots lie at or before the index is the number of its piece.
         passed = self.node("GreaterOrEqual", [index, self.constant(start[None, 1:])])
         passed = self.node("Cast", [passed], to=_INT64)
@@ -153,7 +154,7 @@ class Graph:
         rise = self.node("Mul", [at[2], self.node("Sub", [index, at[0]])])
         return self.node("Add", [at[1], rise])
 
-    def values(self, X: str, parts: Parts) -> str:
+    def values(self, X: str, parts: Facts) -> str:
         """Return the values of the links, of shape (n, n_outputs)."""
         index = self.index(X, parts)
         if len(parts.outputs) == 1:
@@ -174,8 +175,7 @@ def regressor_shapes(operator: Any) -> None:
 
     given = operator.inputs[0].type
     kind = DoubleTensorType if isinstance(given, DoubleTensorType) else FloatTensorType
-    coef = operator.raw_operator.coef_
-    operator.outputs[0].type = kind([given.shape[0], 1 if coef.ndim == 1 else coef.shape[1]])
+    operator.outputs[0].type = kind([given.shape[0], len(outputs_of(operator.raw_operator))])
 
 
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .parts import LEAST_SCORE, FloatArray, Output, Parts, parts_of, segments
+from ..estimators.outputs import Facts, Output
+from .parts import LEAST_SCORE, FloatArray, parts_of, segments
 
 # The quotes around a name in each dialect.
 DIALECTS = {
@@ -98,8 +99,8 @@ def to_sql(
 # ---------------------------------------------------------------- names and numbers
 
 
-def column_expressions(parts: Parts, columns: Any, dialect: str) -> list[str]:
-    names = parts.names
+def column_expressions(parts: Facts, columns: Any, dialect: str) -> list[str]:
+    names = parts.feature_names
     if isinstance(columns, Mapping):
         if names is None:
             raise ValueError("the model has no feature names; pass columns as a list, one per feature.")
@@ -107,8 +108,8 @@ def column_expressions(parts: Parts, columns: Any, dialect: str) -> list[str]:
     names = names if columns is None else list(columns)
     if names is None:
         raise ValueError("the model has no feature names; name the columns with columns=[...].")
-    if len(names) != parts.n_features:
-        raise ValueError(f"columns must have {parts.n_features} names, got {len(names)}.")
+    if len(names) != len(parts.coef):
+        raise ValueError(f"columns must have {len(parts.coef)} names, got {len(names)}.")
     return [quoted(name, dialect) for name in names]
 
 
@@ -148,7 +149,7 @@ def of_sql_server(text: str) -> str:
     return f"({parted})" if n_places else parted
 
 
-def choose_output(parts: Parts, output: Any) -> int:
+def choose_output(parts: Facts, output: Any) -> int:
     if output is None:
         if len(parts.outputs) > 1 and parts.kind != "multiclass":
             raise ValueError(f"the model has {len(parts.outputs)} outputs; choose one with output=0, 1, ….")
@@ -183,7 +184,7 @@ def balanced(terms: list[str]) -> str:
 def link_over(output: Output, names: list[str], bounded: bool) -> str:
     """Return the link's value; the index is computed once, in a row of its own."""
     row = f"(SELECT {index_sum(output, names)} AS i) AS s"
-    if bounded and output.knots is None:
+    if bounded and output.link.knots_ is None:
         return f"(SELECT {clipped('r', 0.0, 1.0)} FROM (SELECT {link_of(output, 'i')} AS r FROM {row}) AS l)"
     return f"(SELECT {link_of(output, 'i')} FROM {row})"
 
@@ -194,14 +195,15 @@ def clipped(name: str, low: float, high: float) -> str:
 
 
 def link_of(output: Output, index: str) -> str:
-    if output.knots is not None:
-        return search(*segments(output.knots), index)
-    shifted = f"({index} + {number_text(output.offset)})"
+    link = output.link
+    if link.knots_ is not None:
+        return search(*segments(link.knots_), index)
+    shifted = f"({index} + {number_text(link.offset)})"
     return {
         "identity": shifted,
         "logistic": f"(1e0 / (1e0 + EXP(-{shifted})))",
         "tanh": f"(2e0 / (1e0 + EXP(-2e0 * {shifted})) - 1e0)",
-    }[str(output.known)]
+    }[link.name]
 
 
 def search(x: FloatArray, y: FloatArray, slope: FloatArray, index: str) -> str:
@@ -217,7 +219,7 @@ def search(x: FloatArray, y: FloatArray, slope: FloatArray, index: str) -> str:
     return f"CASE WHEN {index} < {number_text(x[middle])} THEN {left} ELSE {right} END"
 
 
-def several_classes(parts: Parts, names: list[str], number: int, value: str, dialect: str) -> str:
+def several_classes(parts: Facts, names: list[str], number: int, value: str, dialect: str) -> str:
     """Return a probability, or the likeliest class, from the links of all classes."""
     every = range(len(parts.outputs))
     indices = ", ".join(f"{index_sum(parts.outputs[k], names)} AS i{k}" for k in every)

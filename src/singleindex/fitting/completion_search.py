@@ -124,8 +124,8 @@ def make_completion_search(
     if max(grid["penalty"]) > 1:
         raise ValueError(f"penalty is a share from 0 to 1, got {penalty!r}.")
     return CompletionSearch(
-        grid, make_fitter(link, lipschitz), effects, cv, bool(held_out_link), check_count("max_iter", max_iter),
-        check_number("tol", tol), random_state, n_jobs,
+        grid, make_fitter(link, lipschitz), effects, cv, bool(held_out_link),
+        check_count("max_iter", max_iter), check_number("tol", tol), random_state, n_jobs,
     )  # fmt: skip
 
 

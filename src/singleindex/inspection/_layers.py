@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 from sklearn.isotonic import isotonic_regression
-from sklearn.utils.validation import check_is_fitted
+
+from ..estimators.outputs import Facts, Output
 
 FloatArray = NDArray[np.float64]
 
@@ -23,66 +24,38 @@ _STRIP = 0.13  # share of the height that the histogram of the index takes
 _Z95 = 1.959963984540054
 
 
-class _Output(NamedTuple):
-    """One output of a model: its position, what it is called, its link."""
-
-    number: int
-    name: str
-    link: Any
-
-
 # ---------------------------------------------------------------- what is drawn
 
 
-def _outputs(model) -> list[_Output]:
-    check_is_fitted(model)
-    if not hasattr(model, "link_"):
-        raise TypeError(
-            f"{type(model).__name__} has no link to plot; pass a fitted single-index model, "
-            "such as SingleIndexRegressor."
-        )
-    links = model.link_ if isinstance(model.link_, list) else [model.link_]
-    classes = _classes(model, len(links))
-    kind = "label" if getattr(model, "multilabel_", False) else "output"
-    names = [f"{kind} {k}" for k in range(len(links))]
-    if classes is not None:
-        names = [_class_name(label) for label in classes]
-    return [_Output(k, name, links[k]) for k, name in enumerate(names)]
-
-
-def _classes(model, n_outputs: int) -> list[Any] | None:
-    """Return the class that each output stands for, None for a regressor and for several labels."""
-    if not is_classifier(model) or model.multilabel_:
-        return None
-    classes: list[Any] = model.classes_.tolist()
-    return classes[1:] if n_outputs == 1 else classes
-
-
-def _class_name(label) -> str:
-    return _shorten(f"class {label}", 24).replace("$", r"\$")
-
-
-def _choose(model, outputs: list[_Output], wanted) -> list[_Output]:
+def _choose(outputs: list[Output], wanted: Any) -> list[Output]:
     if wanted is None:
         return outputs
-    known = _classes(model, len(outputs)) or list(range(len(outputs)))
-    return [outputs[_position(known, wanted)]]
+    return [outputs[_position([output.label for output in outputs], wanted)]]
 
 
-def _position(known: list[Any], wanted) -> int:
+def _position(known: list[Any], wanted: Any) -> int:
     """Return the number of the wanted output among those there are."""
     if wanted not in known:
         raise ValueError(f"output must be one of {known}, or None for all, got {wanted!r}.")
     return known.index(wanted)
 
 
-def _feature_names(model, feature_names, n_features: int) -> list[str]:
-    if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
-    names = [_shorten(str(name), 48) for name in feature_names]
-    if len(names) != n_features:
-        raise ValueError(f"feature_names must have {n_features} names, got {len(names)}.")
-    return names
+def _shown_name(name: str) -> str:
+    """Return the name of an output as matplotlib is to write it."""
+    return _shorten(name, 24).replace("$", r"\$")
+
+
+def _one_column_per_class(classes: Any, y: Any) -> tuple[list[Any], FloatArray]:
+    """Return the classes, of two the second, and 1 in the column of each row's class."""
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        raise ValueError(f"y holds the class {y[unknown][0]!r}, which the model was not fitted to.")
+    labels: list[Any] = np.asarray(classes).tolist()[1 if len(classes) == 2 else 0 :]
+    return labels, np.column_stack([y == label for label in labels]).astype(np.float64)
+
+
+def _feature_names(facts: Facts, feature_names: Sequence[Any] | None) -> list[str]:
+    return [_shorten(name, 48) for name in facts.names(feature_names)]
 
 
 def _shorten(text: str, length: int) -> str:
@@ -92,7 +65,7 @@ def _shorten(text: str, length: int) -> str:
 # ---------------------------------------------------------------- axes
 
 
-def _new_axes(size: tuple[float, float]):
+def _new_axes(size: tuple[float, float]) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -110,26 +83,26 @@ def _colours(n: int) -> list[Any]:
     return list(colormaps["viridis"](np.linspace(0, 0.95, n)))
 
 
-def _draw_legend(ax, handles=None, beside: bool = True) -> None:
+def _draw_legend(ax: Any, handles: Any = None, beside: bool = True) -> None:
     """Put the legend where no data can be: above the axes or, if it is long, beside them."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": _LEGEND_COLUMNS}
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": _LEGEND_COLUMNS}
     if beside and len(handles) > _LEGEND_COLUMNS:
         place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
     ax.legend(handles=handles, frameon=False, borderaxespad=0.2, columnspacing=1.5, **place)
 
 
-def _set_note(ax, text: str, pad: float = 6.0) -> None:
+def _set_note(ax: Any, text: str, pad: float = 6.0) -> None:
     ax.set_title(text, loc="left", fontsize="medium", pad=pad)
 
 
-def _draw_legend_and_note(ax, note: str, handles=None) -> None:
+def _draw_legend_and_note(ax: Any, note: str, handles: Any = None) -> None:
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     _draw_legend(ax, handles)
     _set_note(ax, note, pad=26 if len(handles) <= _LEGEND_COLUMNS else 6)
 
 
-def _set_log_axis(ax, values: FloatArray) -> None:
+def _set_log_axis(ax: Any, values: FloatArray) -> None:
     """Make the horizontal axis logarithmic, with zero on it where there is one, and plain numbers."""
     positive = values[values > 0]
     if len(positive) == 0:
@@ -153,7 +126,7 @@ def _set_log_axis(ax, values: FloatArray) -> None:
 # ---------------------------------------------------------------- layers
 
 
-def _bin_means(index, target, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _bin_means(index: FloatArray, target: FloatArray, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean index and the mean target of every bin, and the intervals of the latter."""
     n_bins = min(bins, max(1, len(index) // _MIN_PER_BIN))
     inner = np.quantile(index, np.linspace(0, 1, n_bins + 1)[1:-1])
@@ -171,7 +144,7 @@ def _bin_means(index, target, bins: int) -> tuple[FloatArray, FloatArray, FloatA
     return np.array(places), np.array(means), np.array(intervals).T
 
 
-def _draw_means(ax, index, target, bins: int) -> None:
+def _draw_means(ax: Any, index: FloatArray, target: FloatArray, bins: int) -> None:
     places, means, (low, high) = _bin_means(index, target, bins)
     ax.errorbar(
         places, means, yerr=[means - low, high - means], fmt="o", color=_PALETTE[1], markersize=4,
@@ -197,7 +170,7 @@ def _is_binary(y: FloatArray) -> bool:
     return bool(np.isin(y, (0.0, 1.0)).all())
 
 
-def _draw_histogram(ax, index) -> None:
+def _draw_histogram(ax: Any, index: FloatArray) -> None:
     """Draw the distribution of the index as a strip along the bottom, below all other layers."""
     counts, edges = np.histogram(index, bins=min(40, max(5, int(np.sqrt(len(index))))))
     heights = _STRIP * 0.85 * counts / counts.max()
@@ -206,7 +179,7 @@ def _draw_histogram(ax, index) -> None:
     ax.set_ylim(low - _STRIP / (1 - _STRIP) * (high - low), high)
 
 
-def _label_lines(ax, lines: list[Any]) -> None:
+def _label_lines(ax: Any, lines: list[Any]) -> None:
     """Write the labels at the ends of the lines, moved apart where they would overlap."""
     from matplotlib.font_manager import FontProperties
 
@@ -231,4 +204,6 @@ def _spread_apart(places: FloatArray, gap: float) -> FloatArray:
         return places
     # Without the gaps that lie before them the new places only have to be in order.
     gaps = gap * np.arange(len(places))
-    return isotonic_regression(places - gaps, y_min=0.0, y_max=max(1.0 - gaps[-1], 0.0)) + gaps
+    high = max(1.0 - gaps[-1], 0.0)
+    spread: FloatArray = isotonic_regression(places - gaps, y_min=0.0, y_max=high) + gaps
+    return spread

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.utils.validation import column_or_1d
 
+from ..estimators.outputs import Facts, Output, facts_of
 from ..fitting.checks import check_count
+from ..link import Link
 from ..solvers import Status
 from ._layers import (
     _GREY,
@@ -19,7 +21,6 @@ from ._layers import (
     FloatArray,
     _bin_means,
     _choose,
-    _classes,
     _colours,
     _draw_histogram,
     _draw_legend,
@@ -27,16 +28,18 @@ from ._layers import (
     _feature_names,
     _is_binary,
     _new_axes,
-    _Output,
-    _outputs,
+    _one_column_per_class,
     _set_note,
+    _shown_name,
 )
 from ._layers import _interval as _interval
 
 _MAX_POINTS = 2000  # more than these make a cloud darker, not clearer
 
 
-def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
+def plot_link(
+    model: Any, X: Any = None, y: Any = None, *, output: Any = None, ax: Any = None, bins: int = 20
+) -> Any:
     """Draw the link of a fitted model, and with data how well it fits.
 
     Parameters
@@ -78,21 +81,22 @@ def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
     'probability of class 1'
     """
     check_count("bins", bins)
-    every = _outputs(model)
-    outputs = _choose(model, every, output)
-    indices, targets = _read_data(model, every, X, y)
+    facts = facts_of(model)
+    outputs = _choose(facts.outputs, output)
+    indices, targets = _read_data(model, facts, X, y)
     ax = _new_axes((6.0, 4.2)) if ax is None else ax
     alone = len(outputs) == 1
     span = _span(outputs, indices)
-    for colour, (k, name, link) in zip(_colours(len(outputs)), outputs, strict=True):
-        _draw_curve(ax, link, span, colour, "link" if alone else name)
+    for colour, one in zip(_colours(len(outputs)), outputs, strict=True):
+        k = one.number
+        _draw_curve(ax, one.link, span, colour, "link" if alone else _shown_name(one.name))
         if targets is not None and not alone:
             places, means, _ = _bin_means(indices[:, k], targets[:, k], bins)
             ax.plot(places, means, "o", color=colour, markersize=4, alpha=0.6)
     if alone and targets is not None:
         _draw_cloud(ax, indices[:, k], targets[:, k])
         _draw_means(ax, indices[:, k], targets[:, k], bins)
-    _label_link_axes(ax, model, outputs)
+    _label_link_axes(ax, facts, outputs)
     if alone and indices is not None:
         _draw_histogram(ax, indices[:, k])
     ax.set_xlim(*span)
@@ -101,7 +105,10 @@ def plot_link(model, X=None, y=None, *, output=None, ax=None, bins=20):
     return ax
 
 
-def plot_coefficients(model, *, top=20, feature_names=None, output=None, ax=None):
+def plot_coefficients(
+    model: Any, *, top: int = 20, feature_names: Sequence[str] | None = None, output: Any = None,
+    ax: Any = None,
+) -> Any:  # fmt: skip
     """Draw the largest coefficients of a fitted model as bars.
 
     Parameters
@@ -139,9 +146,10 @@ def plot_coefficients(model, *, top=20, feature_names=None, output=None, ax=None
     3
     """
     check_count("top", top)
-    outputs = _choose(model, _outputs(model), output)
-    coef = model.coef_.reshape(len(model.coef_), -1)[:, [o.number for o in outputs]]
-    names = _feature_names(model, feature_names, len(coef))
+    facts = facts_of(model)
+    outputs = _choose(facts.outputs, output)
+    names = _feature_names(facts, feature_names)
+    coef = np.column_stack([one.weights for one in outputs])
     size = np.abs(coef).max(axis=1)
     shown = [j for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
     if ax is None:
@@ -160,7 +168,7 @@ def plot_coefficients(model, *, top=20, feature_names=None, output=None, ax=None
     return ax
 
 
-def plot_convergence(model, *, ax=None):
+def plot_convergence(model: Any, *, ax: Any = None) -> Any:
     """Draw how the objective and the direction of the index went while the model was fitted.
 
     Parameters
@@ -191,17 +199,14 @@ def plot_convergence(model, *, ax=None):
     >>> ax.get_xlabel()
     'iteration'
     """
-    outputs = _outputs(model)
-    # Outputs that were fitted together share one history.
-    several = isinstance(model.history_, list)
-    histories = model.history_ if several else [model.history_]
-    labels = [output.name for output in outputs] if several else ["objective"]
-    best = np.atleast_1d(model.best_iter_)
+    fits = facts_of(model).fits
+    several = len(fits) > 1
     ax = _new_axes((6.0, 4.2)) if ax is None else ax
     twin = ax.twinx()
-    for colour, label, history, kept in zip(_colours(len(labels)), labels, histories, best, strict=True):
-        objective, change = history["objective"], history["change"]
+    for colour, fit in zip(_colours(len(fits)), fits, strict=True):
+        objective, change, kept = _history(fit)
         iteration = np.arange(1, len(objective) + 1)
+        label = _shown_name(fit.name) if several else "objective"
         ax.plot(iteration, objective, "o-", color=colour, markersize=3, label=label)
         (ring,) = ax.plot(kept + 1, objective[kept], "o", color=colour, markersize=10, fillstyle="none")
         known = np.isfinite(change)
@@ -212,66 +217,66 @@ def plot_convergence(model, *, ax=None):
     _label_convergence_axes(ax, twin)
     handles = [*ax.get_legend_handles_labels()[0], dashes]
     _draw_legend(ax, handles, beside=False)
-    _set_note(ax, _why_stopped(model), pad=8 + 18 * -(-len(handles) // _LEGEND_COLUMNS))
+    _set_note(ax, _why_stopped(fits, model.n_iter_), pad=8 + 18 * -(-len(handles) // _LEGEND_COLUMNS))
     return ax
 
 
 # ---------------------------------------------------------------- what is drawn
 
 
-def _read_data(model, outputs: list[_Output], X, y) -> tuple[Any, Any]:
+def _read_data(model: Any, facts: Facts, X: Any, y: Any) -> tuple[Any, Any]:
     """Return the indices and the targets, one column per output; None for what is not given."""
     if X is None:
         if y is not None:
             raise ValueError("y was given without X; pass both, or neither.")
         return None, None
     index = model.index(X)
-    if is_classifier(model):
+    if facts.kind != "regression":
         index = index + model.intercept_
     indices = index.reshape(len(index), -1)
-    return indices, None if y is None else _targets(model, outputs, y, len(index))
+    return indices, None if y is None else _targets(facts, y, len(index))
 
 
-def _targets(model, outputs: list[_Output], y, n_samples: int) -> FloatArray:
-    classes = _classes(model, len(outputs))
-    if classes is None:
+def _targets(facts: Facts, y: Any, n_samples: int) -> FloatArray:
+    if facts.kind in ("regression", "multilabel"):
         targets = np.asarray(y, dtype=np.float64)
         targets = targets.reshape(len(targets), -1)
     else:
-        labels = column_or_1d(y)
-        unknown = ~np.isin(labels, model.classes_)
-        if unknown.any():
-            raise ValueError(f"y holds the class {labels[unknown][0]!r}, which the model was not fitted to.")
-        targets = np.column_stack([labels == label for label in classes]).astype(np.float64)
-    if targets.shape != (n_samples, len(outputs)):
+        _, targets = _one_column_per_class(facts.classes, column_or_1d(y))
+    if targets.shape != (n_samples, len(facts.outputs)):
         raise ValueError(
-            f"y must have {n_samples} rows, as X, and {len(outputs)} columns, got {targets.shape}."
+            f"y must have {n_samples} rows, as X, and {len(facts.outputs)} columns, got {targets.shape}."
         )
     return targets
 
 
-def _why_stopped(model) -> str:
+def _history(fit: Output) -> tuple[FloatArray, FloatArray, int]:
+    """Return objective and change in each iteration, and which one was kept."""
+    if fit.history is None or fit.best_iter is None:
+        raise ValueError("the model has no history: it was not fitted here; pass one that was.")
+    return fit.history["objective"], fit.history["change"], fit.best_iter
+
+
+def _why_stopped(fits: list[Output], n_iter: int) -> str:
     """Return why the solver stopped, in a sentence, or how often for which reason."""
-    if isinstance(model.status_, str):
-        status = model.status_
-        reason = Status[status].value
-        return f"{status} after {model.n_iter_} iterations:\n{reason}"
-    counts = Counter(model.status_)
+    if len(fits) == 1:
+        return f"{fits[0].status} after {n_iter} iterations:\n{Status[fits[0].status].value}"
+    counts = Counter(fit.status for fit in fits)
     return ", ".join(f"{status}: {n} outputs" for status, n in counts.items())
 
 
 # ---------------------------------------------------------------- axes
 
 
-def _label_link_axes(ax, model, outputs: list[_Output]) -> None:
+def _label_link_axes(ax: Any, facts: Facts, outputs: list[Output]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
-    if is_classifier(model):
+    if facts.kind != "regression":
         ax.axhline(0.5, color="0.6", linewidth=0.8, zorder=0.5)
         ax.set_xlabel(r"index $w \cdot x$ + intercept (decision function)")
-        name = outputs[0].name if len(outputs) == 1 else "the class"
+        name = _shown_name(outputs[0].name) if len(outputs) == 1 else "the class"
         ax.set_ylabel(f"probability of {name}")
         ax.set_yticks(np.linspace(0, 1, 6))
-    elif hasattr(model, "row_effects_"):
+    elif not len(outputs[0].weights):
         ax.set_xlabel("index: effects of row and column, and their factors")
         ax.set_ylabel("prediction, in units of y")
     else:
@@ -279,7 +284,7 @@ def _label_link_axes(ax, model, outputs: list[_Output]) -> None:
         ax.set_ylabel(r"prediction $g(w \cdot x)$, in units of y")
 
 
-def _label_convergence_axes(ax, twin) -> None:
+def _label_convergence_axes(ax: Any, twin: Any) -> None:
     ax.set_xlabel("iteration")
     ax.set_ylabel("objective (penalised training error)")
     twin.set_ylabel("change of direction (sine of the angle)", color=_GREY)
@@ -298,18 +303,18 @@ def _label_convergence_axes(ax, twin) -> None:
 # ---------------------------------------------------------------- layers
 
 
-def _span(outputs: list[_Output], indices) -> tuple[float, float]:
+def _span(outputs: list[Output], indices: Any) -> tuple[float, float]:
     """Return the range of the index to draw: all knots and data, and a margin on both sides."""
-    ends = [] if indices is None else [indices[:, k] for k, _, _ in outputs]
-    ends += [link.knots_[:, 0] for _, _, link in outputs if link.knots_ is not None]
+    ends = [] if indices is None else [indices[:, output.number] for output in outputs]
+    ends += [output.link.knots_[:, 0] for output in outputs if output.link.knots_ is not None]
     # A known link bends everywhere; without data, show where it rises most.
-    ends = ends or [np.array([-4.0, 4.0]) - link.offset for _, _, link in outputs]
+    ends = ends or [np.array([-4.0, 4.0]) - output.link.offset for output in outputs]
     low, high = min(float(e.min()) for e in ends), max(float(e.max()) for e in ends)
     margin = 0.08 * (high - low) or 1.0
     return low - margin, high + margin
 
 
-def _draw_curve(ax, link, span: tuple[float, float], colour, label: str) -> None:
+def _draw_curve(ax: Any, link: Link, span: tuple[float, float], colour: Any, label: str) -> None:
     if link.knots_ is None:
         grid = np.linspace(*span, 400)
         ax.plot(grid, link(grid), color=colour, linewidth=2, label=label, zorder=4)
@@ -320,7 +325,7 @@ def _draw_curve(ax, link, span: tuple[float, float], colour, label: str) -> None
         ax.plot([end, knot], link([end, knot]), ":", color=colour, linewidth=2, zorder=4)
 
 
-def _draw_cloud(ax, index, target) -> None:
+def _draw_cloud(ax: Any, index: FloatArray, target: FloatArray) -> None:
     rng = np.random.default_rng(0)
     n, label = len(index), "data"
     if n > _MAX_POINTS:
@@ -334,10 +339,10 @@ def _draw_cloud(ax, index, target) -> None:
     )  # fmt: skip
 
 
-def _draw_bars(ax, coef, outputs: list[_Output]) -> None:
+def _draw_bars(ax: Any, coef: FloatArray, outputs: list[Output]) -> None:
     height = 0.75 / len(outputs)
     several = len(outputs) > 1
     for i, (colour, output) in enumerate(zip(_colours(len(outputs)), outputs, strict=True)):
         at = np.arange(len(coef)) + (i - (len(outputs) - 1) / 2) * height
         colours = colour if several else np.where(coef[:, i] > 0, _POSITIVE, _NEGATIVE)
-        ax.barh(at, coef[:, i], height, color=colours, label=output.name)
+        ax.barh(at, coef[:, i], height, color=colours, label=_shown_name(output.name))

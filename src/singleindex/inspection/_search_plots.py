@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..estimators.outputs import Facts, Search, facts_of, search_of
 from ..fitting.checks import check_count
 from ._layers import (
     _GREY,
@@ -16,7 +17,6 @@ from ._layers import (
     FloatArray,
     _bin_means,
     _choose,
-    _class_name,
     _colours,
     _draw_histogram,
     _draw_legend_and_note,
@@ -24,19 +24,21 @@ from ._layers import (
     _feature_names,
     _label_lines,
     _new_axes,
-    _outputs,
+    _one_column_per_class,
     _position,
     _set_log_axis,
     _set_note,
+    _shown_name,
 )
 
 _MAX_LINES = 500  # more than these grey lines are a grey area
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 _PATH = ("scale_power", "alpha", "soft")
 _LEVEL = ("n_atoms", "penalty")
+Path = tuple[Any, ...]  # the values of _PATH
 
 
-def plot_cv_curve(model, *, ax=None):
+def plot_cv_curve(model: Any, *, ax: Any = None) -> Any:
     """Draw the held-out score of a search against the number of atoms.
 
     Parameters
@@ -69,30 +71,33 @@ def plot_cv_curve(model, *, ax=None):
     >>> ax.get_xlabel()
     'number of atoms (mean over folds)'
     """
-    results = _search_record(model, "cv_results_")
-    results = {**results, "soft": [limit is None for limit in results["n_atoms"]]}
+    search = _searched(model)
+    results = _readable(search.results)
     error = _standard_errors(results)
     paths = _best_of_levels(results)
     ax = _new_axes((7.2, 4.2)) if ax is None else ax
     for style, (path, rows) in zip(_path_styles(list(paths)), paths.items(), strict=True):
         rows = sorted(rows, key=lambda i: results["mean_n_atoms"][i])
         _draw_scores(ax, results, error, rows, {**style, "label": _path_label(path, list(paths))})
-    chosen = _chosen_row(model, results)
+    chosen = _chosen_row(search, results)
     (ring,) = ax.plot(
         results["mean_n_atoms"][chosen], results["mean_test_score"][chosen], "o", color="black",
         markersize=11, markeredgewidth=1.5, fillstyle="none", zorder=6, label="chosen",
     )  # fmt: skip
     _set_log_axis(ax, np.concatenate([results["mean_n_atoms"][rows] for rows in paths.values()]))
     ax.set_xlabel("number of atoms (mean over folds)")
-    ax.set_ylabel(f"held-out {_score_name(model)}")
+    ax.set_ylabel(f"held-out {_score_name(search, facts_of(model).kind)}")
     ax.spines[["top", "right"]].set_visible(False)
     _draw_legend_and_note(
-        ax, f"{_settings_in_words(model)}\nbars: ± 1 standard error", [*ax.containers, ring]
+        ax, f"{_settings_in_words(search)}\nbars: ± 1 standard error", [*ax.containers, ring]
     )
     return ax
 
 
-def plot_coefficient_path(model, *, top=10, feature_names=None, output=None, ax=None):
+def plot_coefficient_path(
+    model: Any, *, top: int = 10, feature_names: Sequence[str] | None = None, output: Any = None,
+    ax: Any = None,
+) -> Any:  # fmt: skip
     """Draw how the coefficients come in along the chosen path of a search.
 
     Parameters
@@ -133,13 +138,14 @@ def plot_coefficient_path(model, *, top=10, feature_names=None, output=None, ax=
     3
     """
     check_count("top", top)
-    path = _search_record(model, "path_")
-    coefs, what = _unit_coefs(model, path["coefs"], output)
-    names = _feature_names(model, feature_names, coefs.shape[1])
-    soft = path["n_atoms"][0] is None
+    search, facts = _searched(model), facts_of(model)
+    path = _readable(search.path)
+    coefs, what = _unit_coefs(facts, path["coefs"], output)
+    names = _feature_names(facts, feature_names)
+    soft = path["soft"][0]
     places = np.array(path["penalty"] if soft else path["n_atoms"], dtype=np.float64)
     order = np.argsort(-places if soft else places, kind="stable")
-    level = _chosen_level(model, path)
+    level = _chosen_level(search, path)
     shown = _largest(np.abs(coefs[level]), top)
     ax = _new_axes((6.8, 4.4)) if ax is None else ax
     _draw_others(ax, places[order], np.delete(coefs, shown, axis=1)[order])
@@ -158,7 +164,9 @@ def plot_coefficient_path(model, *, top=10, feature_names=None, output=None, ax=
     return ax
 
 
-def plot_reliability(model, X, y, *, bins=10, output=None, ax=None):
+def plot_reliability(
+    model: Any, X: Any, y: Any, *, bins: int = 10, output: Any = None, ax: Any = None
+) -> Any:
     """Draw how often what a classifier predicts comes true: a reliability diagram.
 
     Parameters
@@ -226,29 +234,35 @@ def plot_reliability(model, X, y, *, bins=10, output=None, ax=None):
 # ---------------------------------------------------------------- what a search tells
 
 
-def _search_record(model, name: str) -> dict[str, Any]:
-    """Return what a search recorded, with None, not NaN, where a setting is None."""
+def _searched(model: Any) -> Search:
     check_is_fitted(model)
-    if not (hasattr(model, name) and hasattr(model, "best_params_") and hasattr(model, "link_")):
+    search = search_of(model)
+    if search is None or not search.path:
         raise ValueError(
             f"{type(model).__name__} has not searched for its settings; pass a fitted "
             "SingleIndexRegressorCV or SingleIndexClassifierCV."
         )
-    record = getattr(model, name)
+    return search
+
+
+def _readable(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a search recorded, with None, not NaN, for settings that are None, and which are soft."""
     settings = {"n_atoms", "scale_power"} & record.keys()
     # NaN alone differs from itself.
-    return record | {s: np.array([v if v == v else None for v in record[s]], dtype=object) for s in settings}
+    given = {s: np.array([v if v == v else None for v in record[s]], dtype=object) for s in settings}
+    return record | given | {"soft": [limit is None for limit in given["n_atoms"]]}
 
 
-def _standard_errors(results) -> FloatArray:
+def _standard_errors(results: dict[str, Any]) -> FloatArray:
     n_folds = sum(name.startswith("split") and name.endswith("_test_score") for name in results)
     # std_test_score divides by the number of folds; the standard error needs one less.
-    return results["std_test_score"] / np.sqrt(max(n_folds - 1, 1))
+    error: FloatArray = results["std_test_score"] / np.sqrt(max(n_folds - 1, 1))
+    return error
 
 
-def _best_of_levels(results) -> dict[tuple, list[int]]:
+def _best_of_levels(results: dict[str, Any]) -> dict[Path, list[int]]:
     """Return, by path, the numbers of the candidates that are the best iteration of their level."""
-    best: dict[tuple, dict[tuple, int]] = {}
+    best: dict[Path, dict[tuple[Any, ...], int]] = {}
     score = results["mean_test_score"]
     for i in np.flatnonzero(np.isfinite(score)).tolist():
         levels = best.setdefault(tuple(results[name][i] for name in _PATH), {})
@@ -258,43 +272,42 @@ def _best_of_levels(results) -> dict[tuple, list[int]]:
     return {path: list(levels.values()) for path, levels in best.items()}
 
 
-def _chosen_row(model, results) -> int:
+def _chosen_row(search: Search, results: dict[str, Any]) -> int:
     same = np.ones(len(results["alpha"]), dtype=bool)
     for name in ("scale_power", "alpha", *_LEVEL, "iteration"):
-        same &= np.array([value == model.best_params_[name] for value in results[name]])
+        same &= np.array([value == search.params[name] for value in results[name]])
     return int(np.flatnonzero(same)[0])
 
 
-def _chosen_level(model, path) -> int:
-    wanted = tuple(model.best_params_[name] for name in _LEVEL)
+def _chosen_level(search: Search, path: dict[str, Any]) -> int:
+    wanted = tuple(search.params[name] for name in _LEVEL)
     return list(zip(*(path[name] for name in _LEVEL), strict=True)).index(wanted)
 
 
-def _score_name(model) -> str:
-    if model.scoring is None:
-        return "accuracy" if is_classifier(model) else "R²"
-    return model.scoring if isinstance(model.scoring, str) else "score"
+def _score_name(search: Search, kind: str) -> str:
+    if search.scoring is None:
+        return "R²" if kind == "regression" else "accuracy"
+    return search.scoring if isinstance(search.scoring, str) else "score"
 
 
-def _settings_in_words(model) -> str:
-    best = model.best_params_
+def _settings_in_words(search: Search) -> str:
+    best = search.params
     level = f"penalty={best['penalty']:.3g}" if best["n_atoms"] is None else f"n_atoms={best['n_atoms']}"
-    return f"chosen: {level}, alpha={best['alpha']:g}, iteration {best['iteration']}: {model.best_score_:.4g}"
+    return f"chosen: {level}, alpha={best['alpha']:g}, iteration {best['iteration']}: {search.score:.4g}"
 
 
 # ---------------------------------------------------------------- what a path tells
 
 
-def _unit_coefs(model, coefs, wanted) -> tuple[FloatArray, str]:
+def _unit_coefs(facts: Facts, coefs: FloatArray, wanted: Any) -> tuple[FloatArray, str]:
     """Return the coefficients of each level divided by their norm, and what to call them."""
-    every = _outputs(model)
-    outputs = _choose(model, every, wanted)
+    outputs = _choose(facts.outputs, wanted)
     coefs = coefs.reshape(*coefs.shape[:2], -1)[:, :, [o.number for o in outputs]].astype(np.float64)
     norms = np.linalg.norm(coefs, axis=1, keepdims=True)
     coefs = np.divide(coefs, norms, out=np.zeros_like(coefs), where=norms > 0)
     if len(outputs) > 1:
         return np.linalg.norm(coefs, axis=2) / np.sqrt(len(outputs)), "size of the coefficients / norm of w"
-    of = "" if len(every) == 1 else f" of {outputs[0].name}"
+    of = "" if len(facts.outputs) == 1 else f" of {_shown_name(outputs[0].name)}"
     return coefs[:, :, 0], f"coefficient{of} / norm of w"
 
 
@@ -305,7 +318,7 @@ def _largest(size: FloatArray, top: int) -> list[int]:
 # ---------------------------------------------------------------- what a classifier predicts
 
 
-def _predictions(model, X, y, wanted) -> tuple[list[str], FloatArray, FloatArray]:
+def _predictions(model: Any, X: Any, y: Any, wanted: Any) -> tuple[list[str], FloatArray, FloatArray]:
     """Return the names of the wanted classes, their probability in each row, and 1 where it was them."""
     check_is_fitted(model)
     if not hasattr(model, "predict_proba"):
@@ -318,29 +331,19 @@ def _predictions(model, X, y, wanted) -> tuple[list[str], FloatArray, FloatArray
         labels, happened = list(range(y.shape[1])), y.astype(np.float64)
         names = [f"label {label}" for label in labels]
     else:
-        labels, happened = _one_column_per_class(model, column_or_1d(y))
+        labels, happened = _one_column_per_class(model.classes_, column_or_1d(y))
         predicted = predicted[:, -len(labels) :]
-        names = [_class_name(label) for label in labels]
+        names = [_shown_name(f"class {label}") for label in labels]
     if happened.shape != predicted.shape:
         raise ValueError(f"y must be of shape {predicted.shape}, as the predictions, got {happened.shape}.")
     keep = list(range(len(labels))) if wanted is None else [_position(labels, wanted)]
     return [names[k] for k in keep], predicted[:, keep], happened[:, keep]
 
 
-def _one_column_per_class(model, y) -> tuple[list[Any], FloatArray]:
-    """Return the classes, of two the second, and 1 in the column of each row's class."""
-    classes = np.asarray(model.classes_)
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        raise ValueError(f"y holds the class {y[unknown][0]!r}, which the model was not fitted to.")
-    labels: list[Any] = classes[1:].tolist() if len(classes) == 2 else classes.tolist()
-    return labels, np.column_stack([y == label for label in labels]).astype(np.float64)
-
-
 # ---------------------------------------------------------------- layers
 
 
-def _path_styles(paths: list[tuple]) -> list[dict[str, Any]]:
+def _path_styles(paths: list[Path]) -> list[dict[str, Any]]:
     """Return a style per path: one colour for a ridge and a column scale, dashes for soft thresholding."""
     pairs = list(dict.fromkeys(path[:2] for path in paths))
     colours = dict(zip(pairs, _colours(len(pairs)), strict=True))
@@ -350,7 +353,7 @@ def _path_styles(paths: list[tuple]) -> list[dict[str, Any]]:
     ]
 
 
-def _path_label(path: tuple, paths: list[tuple]) -> str:
+def _path_label(path: Path, paths: list[Path]) -> str:
     """Return what tells a path from the others."""
     scale, alpha, soft = path
     parts = [f"alpha={alpha:g}", "soft" if soft else "hard"]
@@ -359,14 +362,14 @@ def _path_label(path: tuple, paths: list[tuple]) -> str:
     return ", ".join(parts)
 
 
-def _draw_scores(ax, results, error, rows: list[int], style) -> None:
+def _draw_scores(ax: Any, results: dict[str, Any], error: FloatArray, rows: list[int], style: Any) -> None:
     ax.errorbar(
         results["mean_n_atoms"][rows], results["mean_test_score"][rows], yerr=error[rows], markersize=4,
         linewidth=1.4, elinewidth=1, **style,
     )  # fmt: skip
 
 
-def _draw_others(ax, places: FloatArray, coefs: FloatArray) -> None:
+def _draw_others(ax: Any, places: FloatArray, coefs: FloatArray) -> None:
     from matplotlib.collections import LineCollection
 
     shown = _largest(np.abs(coefs).max(axis=0), _MAX_LINES)
@@ -376,7 +379,7 @@ def _draw_others(ax, places: FloatArray, coefs: FloatArray) -> None:
     )
 
 
-def _draw_named(ax, places: FloatArray, coefs: FloatArray, names: list[str]) -> list[Any]:
+def _draw_named(ax: Any, places: FloatArray, coefs: FloatArray, names: list[str]) -> list[Any]:
     """Draw one line per column, and return the lines: the colours first, then again with dashes."""
     lines = []
     for i, name in enumerate(names):

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sklearn
+from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
+from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
-from ._layers import _outputs
 from ._report.facts import collect
 from ._report.page import build_page
 
 
 def make_report(
-    model, X, y, *, X_test=None, y_test=None, sample_weight=None, feature_names=None, target_name="y",
-    title=None, notes=(), reproduce=None, n_folds=5, n_jobs=None,
+    model: Any, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, sample_weight: Any = None,
+    feature_names: Sequence[str] | None = None, target_name: str = "y", title: str | None = None,
+    notes: Sequence[str] = (), reproduce: dict[str, str] | None = None, n_folds: int = 5,
+    n_jobs: int | None = None,
 ) -> str:  # fmt: skip
     """Return a page on a fitted model: HTML that needs no network and no other file.
 
@@ -78,13 +81,12 @@ def make_report(
     """
     from .. import __version__
 
-    check_is_fitted(model)
-    _outputs(model)
+    names = facts_of(model).names
     check_count("n_folds", n_folds)
-    check_rows(model, X, y, X_test, y_test)
+    check_rows(len(names()), X, y, X_test, y_test)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     train, test = (X, y, weight), None if X_test is None else (X_test, np.asarray(y_test), None)
-    facts = collect(model, train, test, names_of(model, feature_names), target_name, n_folds, n_jobs)
+    facts = collect(model, train, test, names(feature_names), target_name, n_folds, n_jobs)
     about = {
         "title": title or f"{type(model).__name__} for {target_name}",
         "target": target_name,
@@ -101,22 +103,13 @@ def make_report(
     return build_page(model, facts, about, y, y_test)
 
 
-def check_rows(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
+def check_rows(n_features: int, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
     if X.shape[0] != len(y):
         raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}; they must be the same rows.")
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test go together; pass both or neither.")
-    if X.shape[1] != model.n_features_in_:
-        raise ValueError(f"X has {X.shape[1]} features, the model was fitted to {model.n_features_in_}.")
-
-
-def names_of(model: Any, feature_names: Any) -> list[str]:
-    d = model.n_features_in_
-    if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(d)])
-    if len(feature_names) != d:
-        raise ValueError(f"feature_names must have {d} names, got {len(feature_names)}.")
-    return [str(name) for name in feature_names]
+    if X.shape[1] != n_features:
+        raise ValueError(f"X has {X.shape[1]} features, the model was fitted to {n_features}.")
 
 
 def warnings_on(model: Any, facts: Any) -> list[str]:
@@ -135,16 +128,17 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
 
 def settings_of(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"estimator": type(model).__name__}
-    if hasattr(model, "structure"):
+    params, search = model.get_params(deep=False), search_of(model)
+    if "structure" in params:
         found["structure"] = "Sparse" if model.structure is None else type(model.structure).__name__
-    if hasattr(model, "best_params_"):
-        best = model.best_params_
+    if search is not None:
+        best = search.params
         found |= {"atoms": best["n_atoms"], "ridge (alpha)": float(best["alpha"])}
         if best["penalty"]:
             found["soft thresholding"] = float(best["penalty"])
         found |= {"column scale": best["scale_power"], "iteration": best["iteration"]}
-        return found | {"candidates tried": len(model.cv_results_["mean_test_score"])}
-    if hasattr(model, "n_atoms"):  # Slisotron has no structure to limit, and no ridge
+        return found | {"candidates tried": len(search.results["mean_test_score"])}
+    if "n_atoms" in params:  # Slisotron has no structure to limit, and no ridge
         found |= {"atoms": model.n_atoms, "ridge (alpha)": float(model.alpha)}
     return found | {"iterations": int(model.n_iter_)}
 
@@ -154,7 +148,7 @@ def data_facts(model: Any, X: Any, y: Any, X_test: Any, target: str) -> dict[str
     if X_test is not None:
         found["rows held out"] = f"{X_test.shape[0]:,}"
     found["features"] = f"{X.shape[1]:,}"
-    if hasattr(X, "nnz"):
+    if sparse.issparse(X):
         found["entries not zero"] = f"{X.nnz / (X.shape[0] * X.shape[1]):.2%}"
     y = np.asarray(y)
     if is_classifier(model) and y.ndim == 1:

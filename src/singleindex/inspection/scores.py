@@ -10,6 +10,8 @@ from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from ..estimators.outputs import facts_of
+
 # Measures, and whether more is better.
 HIGHER_IS_BETTER = {
     "AUC": True, "average precision": True, "accuracy": True, "log-loss": False, "Brier score": False,
@@ -48,24 +50,24 @@ def null_predictions(model: Any, y: Any, n: int, weight: Any = None) -> Predicti
 def outcomes(model: Any, y: Any) -> np.ndarray:
     """Return the targets with one column per output: numbers, or 1 for the class that came true."""
     y = np.asarray(y)
-    if not is_classifier(model) or getattr(model, "multilabel_", False):
+    facts = facts_of(model)
+    if facts.kind in ("regression", "multilabel"):
         return columns(y.astype(np.float64))
-    labels = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
-    return np.column_stack([y == label for label in labels]).astype(np.float64)
+    return np.column_stack([y == output.label for output in facts.outputs]).astype(np.float64)
 
 
 def columns(values: Any) -> np.ndarray:
-    values = np.asarray(values, dtype=np.float64)
-    return values[:, None] if values.ndim == 1 else values
+    found = np.asarray(values, dtype=np.float64)
+    return found[:, None] if found.ndim == 1 else found
 
 
 def score_all(predictions: Predictions, y: Any, model: Any) -> dict[str, float]:
     """Return the measures that suit the kind of model; of several outputs the mean."""
-    happened = outcomes(model, y)
-    if not is_classifier(model):
+    happened, kind = outcomes(model, y), facts_of(model).kind
+    if kind == "regression":
         return regression_scores(predictions, happened)
     found = ranking_scores(predictions, happened)
-    if happened.shape[1] == 1 or getattr(model, "multilabel_", False):
+    if kind in ("binary", "multilabel"):
         p = np.clip(predictions.value, _CERTAIN, 1 - _CERTAIN)
         found["accuracy"] = float(np.mean((predictions.value > 0.5) == (happened > 0.5)))
         found["log-loss"] = float(-np.mean(happened * np.log(p) + (1 - happened) * np.log1p(-p)))

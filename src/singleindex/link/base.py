@@ -21,10 +21,13 @@ class Link:
         What to call it.
     knots_ : array of shape (n_knots, 2) or None
         The corners of a link that is piecewise linear.
+    offset : float
+        What is added to the index before anything else.
     """
 
     name: Any = "own"
     knots_: Any = None
+    offset: float = 0.0
 
     def __call__(self, index: ArrayLike) -> FloatArray:
         raise NotImplementedError(f"{type(self).__name__} needs a method __call__(index).")
@@ -61,11 +64,11 @@ class AdjustedLink(Link):
         return self.link.name
 
     def __call__(self, index: ArrayLike) -> FloatArray:
-        inner = (np.asarray(index, dtype=np.float64) - self.offset) / self.unit
+        inner = (np.asarray(index, dtype=np.float64) + self.offset) / self.unit
         return np.clip(self.unit * self.link(inner), self.low, self.high)
 
     def shift(self, by: float) -> Link:
-        return replace(self, offset=self.offset + by)
+        return replace(self, offset=self.offset - by)
 
     def rescale(self, by: float) -> Link:
         return replace(

@@ -65,7 +65,7 @@ def features(X: Any, X_test: Any) -> tuple[Any, Any]:
 def scaled_rows(X: Any) -> Any:
     if sparse.issparse(X):
         return sparse.csr_array(X)
-    return np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)
 
 
 def column_spread(X: Any) -> np.ndarray:

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from ...estimators.outputs import Search, facts_of
 from .._layers import _bin_means
-from .._search_plots import _best_of_levels, _chosen_row, _score_name, _search_record, _standard_errors
+from .._search_plots import _best_of_levels, _chosen_row, _readable, _score_name, _standard_errors
 from ..scores import Predictions
 from .facts import LinkFacts
 from .svg import Chart, padded, short
@@ -89,12 +90,12 @@ def link_in_words(facts: LinkFacts, what: str) -> str:
 
 def draw_search(model: Any) -> Drawn | None:
     """Draw the held-out score against the number of atoms, a line for each path of the search."""
-    if not hasattr(model, "cv_results_"):
+    facts = facts_of(model)
+    if facts.search is None:
         return None
-    results = _search_record(model, "cv_results_")
-    results = {**results, "soft": [limit is None for limit in results["n_atoms"]]}
+    results = _readable(facts.search.results)
     error, paths = _standard_errors(results), _best_of_levels(results)
-    name, sign = score_name(model)
+    name, sign = score_name(facts.search, facts.kind)
     counts, scores = np.maximum(results["mean_n_atoms"], 0.8), sign * results["mean_test_score"]
     rows = [i for path in paths.values() for i in path]
     y_range = padded(np.concatenate([scores[rows] - error[rows], scores[rows] + error[rows]]))
@@ -110,7 +111,7 @@ def draw_search(model: Any) -> Drawn | None:
         chart.dots(counts[order], scores[order], kind, 3, titles)
         how = "soft" if path[2] else "hard"
         legend.append((f"line {kind} {how}", f"ridge {path[1]:g}, {how} thresholding"))
-    chosen = _chosen_row(model, results)
+    chosen = _chosen_row(facts.search, results)
     at, bar = [counts[chosen]], error[chosen]
     chart.whiskers(at, [scores[chosen] - bar], [scores[chosen] + bar], "text")
     chart.ring(counts[chosen], scores[chosen], f"chosen: {scores[chosen]:.4g} ± {bar:.2g}")
@@ -124,9 +125,9 @@ def draw_search(model: Any) -> Drawn | None:
     return Drawn("How it was chosen", chart.render(text), legend, note)
 
 
-def score_name(model: Any) -> tuple[str, int]:
+def score_name(search: Search, kind: str) -> tuple[str, int]:
     """Return what to call the score, and -1 where it is a loss with its sign turned."""
-    name = _score_name(model)
+    name = _score_name(search, kind)
     if name.startswith("neg_"):
         return name[4:].replace("_", " ").replace("brier", "Brier"), -1
     return name.replace("_", " "), 1

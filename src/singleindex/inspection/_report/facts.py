@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
 
+from ...estimators.outputs import facts_of, outputs_of
 from ...fitting.cross_fit import spread_of
-from .._layers import _classes
+from ...fitting.ratings import is_frame
+from ...link import Link
 from ..scores import Predictions, null_predictions, outcomes, predictions_of, score_all
 from .baselines import Baseline, make_baseline
 from .folds import Folds, full_index, make_folds
@@ -82,14 +85,13 @@ def collect(
 
 
 def output_names(model: Any, target: str) -> list[str]:
-    n_outputs = 1 if model.coef_.ndim == 1 else model.coef_.shape[1]
-    classes = _classes(model, n_outputs)
-    if classes is not None:
-        return [f"{target} = {label}" for label in classes]
-    if n_outputs == 1:
+    facts = facts_of(model)
+    if facts.kind in ("binary", "multiclass"):
+        return [f"{target} = {output.label}" for output in facts.outputs]
+    if len(facts.outputs) == 1:
         return [target]
     names = target.split(", ")
-    return names if len(names) == n_outputs else [f"{target} {k}" for k in range(n_outputs)]
+    return names if len(names) == len(facts.outputs) else [f"{target} {o.number}" for o in facts.outputs]
 
 
 # ---------------------------------------------------------------- the link
@@ -97,7 +99,7 @@ def output_names(model: Any, target: str) -> list[str]:
 
 def link_facts(model: Any, X: Any, y: Any, weight: Any, folds: Folds, k: int, name: str) -> LinkFacts:
     mean, spread = spread_of(full_index(model, X)[:, k], weight)
-    link = model.link_[k] if isinstance(model.link_, list) else model.link_
+    link = outputs_of(model)[k].link
     # What the folds call one is one standard deviation of the index here.
     unseen = mean + spread * folds.index[:, k]
     low, high = np.quantile(unseen, [0.002, 0.998])
@@ -112,17 +114,18 @@ def link_facts(model: Any, X: Any, y: Any, weight: Any, folds: Folds, k: int, na
     return LinkFacts(name, grid, values, below, above, unseen, outcomes(model, y)[:, k])
 
 
-def corners(link: Any, low: float, high: float) -> np.ndarray:
+def corners(link: Link, low: float, high: float) -> np.ndarray:
     if link.knots_ is None:
         return np.empty(0)
-    x = link.knots_[:, 0]
+    x: np.ndarray = link.knots_[:, 0]
     return x[(x > low) & (x < high)]
 
 
 def jackknife_error(curves: list[np.ndarray]) -> np.ndarray:
     """Return the standard error of a curve, from curves that each lack the rows of one fold."""
     stack, n = np.array(curves), len(curves)
-    return np.sqrt((n - 1) / n * np.sum((stack - stack.mean(axis=0)) ** 2, axis=0))
+    error: np.ndarray = np.sqrt((n - 1) / n * np.sum((stack - stack.mean(axis=0)) ** 2, axis=0))
+    return error
 
 
 # ---------------------------------------------------------------- the features
@@ -130,14 +133,14 @@ def jackknife_error(curves: list[np.ndarray]) -> np.ndarray:
 
 def feature_facts(model: Any, X: Any, names: list[str]) -> list[Feature]:
     """Return the features with a weight, those that move the index most first."""
-    coef = model.coef_.reshape(model.n_features_in_, -1).astype(np.float64)
-    used = np.flatnonzero(coef.any(axis=1))
+    facts = facts_of(model)
+    coef, used = facts.coef, facts.used
     means, spreads = moments(X, used)
     means = np.where(np.abs(means) < 1e-10 * spreads, 0.0, means)  # of centred columns, but for rounding
-    stability = getattr(model, "stability_", None)
+    stability = facts.stability
     found = []
     for j, mean, spread in zip(used.tolist(), means, spreads, strict=True):
-        share = None if stability is None else float(stability.reshape(len(coef), -1)[j].max())
+        share = None if stability is None else float(stability[j])
         found.append(
             Feature(
                 names[j], coef[j].tolist(), (coef[j] * spread).tolist(), share, float(mean), float(spread)
@@ -152,7 +155,7 @@ def moments(X: Any, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean = np.asarray(part.mean(axis=0)).ravel()
         square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
         return mean, np.sqrt(np.maximum(square - mean**2, 0))
-    part = X.iloc[:, used].to_numpy(np.float64) if hasattr(X, "iloc") else np.asarray(X)[:, used]
+    part = np.asarray(_safe_indexing(X, used, axis=1), dtype=np.float64 if is_frame(X) else None)
     return part.mean(axis=0), part.std(axis=0)
 
 

@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
+from ...estimators.outputs import outputs_of
 from ...fitting.cross_fit import spread_of
 from ..scores import Predictions, columns, predictions_of
 
@@ -28,12 +29,12 @@ class FoldModel:
     def index(self, X: Any) -> np.ndarray:
         """Return the index in units of its spread, one column per output."""
         spreads = np.where(self.spreads > 0, self.spreads, 1.0)
-        return (full_index(self.model, X) - self.means) / spreads
+        scaled: np.ndarray = (full_index(self.model, X) - self.means) / spreads
+        return scaled
 
     def curve(self, k: int, index: np.ndarray) -> np.ndarray:
         """Return the link of one output at an index in units of its spread."""
-        link = self.model.link_[k] if isinstance(self.model.link_, list) else self.model.link_
-        return np.asarray(link(self.means[k] + self.spreads[k] * index))
+        return np.asarray(outputs_of(self.model)[k].link(self.means[k] + self.spreads[k] * index))
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Folds:
 
 def full_index(model: Any, X: Any) -> np.ndarray:
     """Return the index as the link takes it, one column per output."""
-    return columns(model.index(X) + getattr(model, "intercept_", 0.0))
+    index = model.index(X)
+    return columns(index + model.intercept_ if is_classifier(model) else index)
 
 
 def make_folds(model: Any, X: Any, y: Any, weight: Any, n_folds: int, n_jobs: Any) -> Folds:
@@ -61,8 +63,7 @@ def make_folds(model: Any, X: Any, y: Any, weight: Any, n_folds: int, n_jobs: An
     splits = make_splits(model, X, y, n_folds)
     blank = unfitted(model)
     models = Parallel(n_jobs=n_jobs)(delayed(fit_without)(blank, X, y, weight, train) for train, _ in splits)
-    n_outputs = 1 if model.coef_.ndim == 1 else model.coef_.shape[1]
-    index, value, rank = (np.full((len(y), n_outputs), np.nan) for _ in range(3))
+    index, value, rank = (np.full((len(y), len(outputs_of(model))), np.nan) for _ in range(3))
     for (_, test), one in zip(splits, models, strict=True):
         rows = _safe_indexing(X, test)
         found = predictions_of(one.model, rows)
@@ -92,7 +93,7 @@ def make_splits(model: Any, X: Any, y: np.ndarray, n_folds: int) -> list[tuple[n
 def fit_without(blank: Any, X: Any, y: np.ndarray, weight: Any, train: np.ndarray) -> FoldModel:
     model = clone(blank)
     y_train = y[train]
-    if getattr(model, "cv", None) and is_classifier(model) and y.ndim == 1:
+    if blank.get_params(deep=False).get("cv") and is_classifier(model) and y.ndim == 1:
         least = int(np.unique(y_train, return_counts=True)[1].min())
         model.set_params(cv=max(2, min(model.cv, least)))
     rows, fold_weight = _safe_indexing(X, train), None if weight is None else weight[train]

@@ -55,10 +55,10 @@ class Chart:
 
     def x(self, values: Any) -> np.ndarray:
         low, high = self.x_range
-        values = np.asarray(values, dtype=np.float64)
+        at = np.asarray(values, dtype=np.float64)
         if self.log_x:
-            values, low, high = np.log(np.maximum(values, low * 1e-3)), np.log(low), np.log(high)
-        return _LEFT + (values - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
+            at, low, high = np.log(np.maximum(at, low * 1e-3)), np.log(low), np.log(high)
+        return _LEFT + (at - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
 
     def y(self, values: Any) -> np.ndarray:
         low, high = self.y_range
