@@ -14,7 +14,7 @@ from sklearn.base import clone
 from singleindex import SingleIndexRegressor
 from singleindex.design import ChunkError
 from singleindex.design import dask as on_dask
-from singleindex.solvers import OnePass, one_pass
+from singleindex.solvers import OnePass, OnePassGradient
 
 da = pytest.importorskip("dask.array", reason="pip install 'singleindex[dask]'")
 distributed = pytest.importorskip("distributed", reason="pip install 'singleindex[dask]'")
@@ -27,15 +27,15 @@ def make_rows(n=1200, d=10):
 
 
 def at_iteration(t, action, monkeypatch):
-    """Do something in mid-fit, before this iteration is recorded."""
-    record = one_pass._Loop.record
+    """Do something in mid-fit, before this iteration visits the rows."""
+    look = OnePassGradient.look
 
-    def acting(loop, state, seen):
-        if state.t == t:
+    def acting(method, state, n_iter):
+        if n_iter == t:
             action()
-        return record(loop, state, seen)
+        return look(method, state, n_iter)
 
-    monkeypatch.setattr(one_pass._Loop, "record", acting)
+    monkeypatch.setattr(OnePassGradient, "look", acting)
 
 
 @pytest.mark.parametrize("persisted", [True, False])
