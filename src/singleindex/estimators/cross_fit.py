@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ..solvers import fit_scale
-from .extremes import unit_of
+from .extremes import at_length, unit_of
 
 
 def spread_of(index, weight):
@@ -122,5 +122,5 @@ def with_cross_fitted_link(result, y, fitter, final_fitter, weight, held_out):
     link, _ = final_fitter.fit(factor * held_out, y, weight)
     scale = factor / sd
     return replace(
-        result, coef=scale * result.coef, index=scale * result.index, link=link.shift(scale * mean)
+        result, coef=at_length(result.coef, scale), index=scale * result.index, link=link.shift(scale * mean)
     )

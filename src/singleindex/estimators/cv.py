@@ -19,6 +19,7 @@ from .base import SingleIndexBase
 from .checks import check_n_atoms, check_number
 from .classifier import SingleIndexClassifier
 from .cross_fit import line_length
+from .extremes import at_length
 from .progress import SearchProgress
 from .regressor import SingleIndexRegressor
 from .search import (
@@ -274,7 +275,8 @@ def averaged(X, coef, results, Y, fitter, weight):
     for k, result in enumerate(results):
         factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
         link, _ = fitter.fit(factor * index[:, k], np.ascontiguousarray(Y[:, k]), weight)
-        averaged.append(replace(result, coef=factor * coef[:, k], index=factor * index[:, k], link=link))
+        w = at_length(coef[:, k], factor)
+        averaged.append(replace(result, coef=w, index=factor * index[:, k], link=link))
     return averaged
 
 

@@ -58,6 +58,14 @@ def weight_within_reach(weight):
     return np.ldexp(weight, int(np.copysign(_WEIGHT, exponent)) - int(exponent))
 
 
+def at_length(coef, factor):
+    """Return the coefficients times a factor, unless that leaves none of them."""
+    longer = factor * coef
+    if coef.any() and not longer.any():
+        raise ValueError(BEYOND)
+    return longer
+
+
 def in_range(iterates, coefs, dtype):
     """Return the coefficients as columns, in double precision where single has no room for them."""
     coef = np.column_stack(coefs)

@@ -12,7 +12,7 @@ from ..design.blocks import Target
 from ..solvers import in_units, squared
 from .base import SingleIndexBase, Targets
 from .checks import check_varies
-from .extremes import BEYOND
+from .extremes import at_length
 from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
 from .stream import learns_from_streams
@@ -218,7 +218,5 @@ def in_users_units(results, unit):
         if not together:
             errors = ("objective", "mse")
             history = {name: v * squared(u) if name in errors else v for name, v in history.items()}
-        scaled.append(replace(in_units(result, u), history=history))
-        if result.coef.any() and not scaled[-1].coef.any():
-            raise ValueError(BEYOND)
+        scaled.append(replace(in_units(result, u), coef=at_length(result.coef, u), history=history))
     return scaled

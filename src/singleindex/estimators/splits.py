@@ -11,6 +11,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import type_of_target
 
 
+class SplitWarning(UserWarning):
+    """Rows are split in another way than was asked for."""
+
+
 def make_splits(estimator, cv, X, y, weight, groups=None):
     """Return training and held-out rows, as `cv` says, with some weight among both.
 
@@ -31,7 +35,7 @@ def make_splits(estimator, cv, X, y, weight, groups=None):
         warnings.warn(
             f"{len(splits) - len(used)} of the {len(splits)} splits of cv lack rows of positive weight to "
             "learn from or to score; they are left out.",
-            UserWarning,
+            SplitWarning,
             stacklevel=5,
         )
     return used
@@ -53,7 +57,7 @@ def _folds_there_are(estimator, cv, y):
         )
     warnings.warn(
         f"No class of y has {n_folds} rows; {most} folds are used in place of {n_folds}.",
-        UserWarning,
+        SplitWarning,
         stacklevel=6,
     )
     return most
