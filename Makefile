@@ -31,11 +31,11 @@ test: $(VENV)/.installed-test
 
 # At the least versions that pyproject.toml allows. What they warn of is no concern of ours.
 test-oldest: .venv-oldest/.installed
-	PATH=$(CURDIR)/.venv-oldest/bin:$$PATH $(PYTEST) $(CORE_TESTS) tests/solvers tests/export tests/cli -o filterwarnings=
+	PATH=$(CURDIR)/.venv-oldest/bin:$$PATH HYPOTHESIS_PROFILE=brief $(PYTEST) $(CORE_TESTS) tests/solvers tests/export tests/cli -o filterwarnings=
 
 # At the newest Python of this machine.
 test-newest: .venv-newest/.installed
-	PATH=$(CURDIR)/.venv-newest/bin:$$PATH $(PYTEST) $(CORE_TESTS)
+	PATH=$(CURDIR)/.venv-newest/bin:$$PATH HYPOTHESIS_PROFILE=brief $(PYTEST) $(CORE_TESTS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -46,7 +46,7 @@ lint: $(VENV)/.installed-test
 wheel: $(VENV)/.tools
 	rm -rf dist .venv-wheel
 	$(PIP) install build
-	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --quiet --outdir dist
 	$(PYTHON) -m venv .venv-wheel
 	PATH=$(CURDIR)/.venv-wheel/bin CC=false python -m pip --disable-pip-version-check --quiet install dist/*.whl
 	PATH=$(CURDIR)/.venv-wheel/bin python .ci/smoke_test.py

@@ -1,6 +1,7 @@
 """Settings of hypothesis: the same examples in every run, unless others are asked for.
 
-HYPOTHESIS_PROFILE=explore draws new and many more examples, to be run when a kernel has changed.
+HYPOTHESIS_PROFILE=explore draws new and many more examples, to be run when a kernel has changed; =brief draws
+few, to be run where only the versions of other packages have.
 """
 
 import os
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, max_examples=100, **COMMON)
+settings.register_profile("brief", derandomize=True, max_examples=20, **COMMON)
 settings.register_profile("explore", max_examples=5000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 

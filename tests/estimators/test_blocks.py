@@ -311,7 +311,13 @@ def test_predictions_of_chunks_with_other_columns_are_refused(tmp_path):
 
 WITHOUT_PANDAS = """
 import sys
-sys.modules["pandas"] = None  # as where it is not installed
+
+class NoPandas:  # as where it is not installed; older packages stumble over None in its place
+    def find_spec(self, name, *_):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NoPandas())
 import numpy as np
 from singleindex import SingleIndexClassifier
 from singleindex.design import read_chunks

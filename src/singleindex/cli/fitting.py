@@ -62,9 +62,11 @@ def check_scoring(name: str, task: str) -> None:
 
 def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
     from ..fitting.cross_fit import IndexNotIdentifiedWarning
+    from ..fitting.folds import SplitWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", IndexNotIdentifiedWarning)
+        for kind in (IndexNotIdentifiedWarning, SplitWarning):
+            warnings.simplefilter("always", kind)
         model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)

@@ -12,7 +12,7 @@ from ..design import View, multiply
 from ..link import LinkFitter, MonotoneCurve
 from ..solvers import Iterate, fit_scale
 from ..solvers.result import FloatArray
-from .extremes import unit_of
+from .extremes import check_kept, unit_of
 from .plan import Plan
 
 Weight = FloatArray | None
@@ -147,4 +147,6 @@ def with_cross_fitted_link(
     factor = length_for_link(held_out, y, fitter, weight)
     link, _ = final_fitter.fit(factor * held_out, y, weight)
     scale = factor / sd
-    return best.rescaled(scale, link.shift(scale * mean))
+    longer = best.rescaled(scale, link.shift(scale * mean))
+    check_kept(best.coef, longer.coef)
+    return longer

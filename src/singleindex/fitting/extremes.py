@@ -60,6 +60,12 @@ def weight_within_reach(weight: FloatArray) -> FloatArray:
     return np.ldexp(weight, int(np.copysign(_WEIGHT, exponent)) - int(exponent))
 
 
+def check_kept(before: FloatArray, after: FloatArray) -> None:
+    """Raise where coefficients that were there have vanished at another length."""
+    if before.any() and not after.any():
+        raise ValueError(BEYOND)
+
+
 def check_range(coef: FloatArray, is_used: NDArray[np.bool_]) -> None:
     """Raise where coefficients are no numbers, or vanish where they should not."""
     largest = np.max(np.abs(coef), axis=0)

@@ -18,6 +18,10 @@ from .record import Targets
 Split = tuple[Any, Any]
 
 
+class SplitWarning(UserWarning):
+    """Rows are split in another way than was asked for."""
+
+
 def splits_of(
     cv: Any, plan: Plan, X: Any, targets: Targets, weight: FloatArray | None, groups: Any = None
 ) -> list[Split]:
@@ -48,7 +52,7 @@ def _with_weight(splits: list[Split], weight: FloatArray) -> list[Split]:
         warnings.warn(
             f"{len(splits) - len(used)} of the {len(splits)} splits of cv lack rows of positive weight to "
             "learn from or to score; they are left out.",
-            UserWarning,
+            SplitWarning,
             stacklevel=6,
         )
     return used
@@ -68,7 +72,7 @@ def _folds_there_are(cv: Any, y: Any) -> Any:
         )
     warnings.warn(
         f"No class of y has {n_folds} rows; {most} folds are used in place of {n_folds}.",
-        UserWarning,
+        SplitWarning,
         stacklevel=6,
     )
     return most

@@ -19,7 +19,7 @@ from ..solvers.path import hard_levels, soft_levels
 from ..solvers.result import FloatArray, as_history, squared
 from .checks import check_n_atoms, check_number, check_penalty
 from .cross_fit import Weight, line_length, standardised
-from .extremes import Spread
+from .extremes import Spread, check_kept
 from .folds import splits_of
 from .memory import prepare, with_final_links
 from .path import Trace, trace_path
@@ -412,5 +412,6 @@ def averaged(
         factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
         link, _ = fitter.fit(factor * index[:, k], np.ascontiguousarray(Y[:, k]), weight)
         best = replace(result.best, coef=coef[:, k], index=index[:, k]).rescaled(factor, link)
+        check_kept(coef[:, k], best.coef)
         averaged.append(replace(result, best=best))
     return averaged
