@@ -14,6 +14,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,7 @@ from singleindex.datasets import make_single_index
 from singleindex.design import CsrDesign, DenseDesign, Scaling, View, read_chunks
 from singleindex.design.survey import survey_rows
 from singleindex.link import Bins, Lpav
-from singleindex.solvers import OnePass, TwoPass
-from singleindex.solvers import one_pass as one_pass_module
+from singleindex.solvers import OnePass, OnePassGradient, Simplicity, TwoPass
 from singleindex.structures import Sparse
 
 from .bigdata_report import report, write_page
@@ -67,30 +67,23 @@ class Iteration:
 
     def __init__(self, design, y, n_atoms, n_threads):
         survey = survey_rows(design, y[:, None], None)
-        self.loop = one_pass_module._Loop(design, y, Sparse(), Lpav(1.0), n_atoms, 0.1, 0.0, None, survey, 0)
-        self.loop.n_bins, self.loop.n_threads = 4096, n_threads
-        self.state, seen = self.loop.start()
+        self.method = OnePassGradient(
+            design, y, Simplicity(Sparse(), 1.0, n_atoms, 0.1), Lpav(1.0), survey=survey, n_threads=n_threads
+        )
+        self.state = self.method.start()
         for _ in range(2):
-            self.state = self._next(seen)
-            seen = self.loop.visit(self.state)
-
-    def _next(self, seen):
-        iterate = self.loop.record(self.state, seen)
-        step = self.state.step
-        w = self.loop.simplify(self.state.w - step * seen.gradient, step)
-        return self.loop.advance(self.state, seen, iterate.link, w)
+            self.state = self.method.move(self.state, self.method.look(self.state, 0)[1])
 
     def __call__(self):
-        self.state.history.clear()
-        self._next(self.loop.visit(self.state))
+        self.method.move(self.state, self.method.look(self.state, 0)[1])
 
     def link_and_projection(self, seen):
         """Return the part of it that is not the visit: bins, link, projection."""
+        visited = replace(self.state, first=seen)
 
         def part():
-            Bins(4096, self.state.exponent).add(seen.index, self.loop.y)
-            self.state.history.clear()
-            self._next(seen)
+            Bins(4096, self.state.exponent).add(seen.index, self.method.y)
+            self.method.move(visited, self.method.look(visited, 0)[1])
 
         return part
 
@@ -149,7 +142,7 @@ def share_of_link(quick):
         design = View(inner, Scaling(np.ones(inner.shape[1])))
         y = (rng.random(n) < 0.5).astype(float)
         run = Iteration(design, y, None, 1)
-        seen = run.loop.visit(run.state)
+        seen = run.method.look(run.state, 0)[1]
         times = least_times(
             {"all": run, "part": run.link_and_projection(seen)}, 3 if quick else 8, time.process_time
         )
@@ -219,11 +212,12 @@ def parquet_rate(quick):
 
         survey = data.reduce(SurveyTask((Target(),)))
         design = View(BlockDesign(data, survey.lengths), Scaling(np.ones(d)))
-        loop = one_pass_module._Loop(design, Target(), Sparse(), Lpav(1.0), None, 0.1, 0.0, None, survey, 0)
-        loop.n_bins = 4096
-        state, seen = loop.start()
-        state = loop.advance(state, seen, loop.record(state, seen).link, state.w * 1.01)
-        times = median_times({"ours": lambda: loop.visit(state), "pyarrow": read_alone}, 3 if quick else 5)
+        simplicity = Simplicity(Sparse(), 1.0, alpha=0.1)
+        method = OnePassGradient(design, Target(), simplicity, Lpav(1.0), survey=survey)
+        state = method.start()
+        state = method.move(state, method.look(state, 0)[1])
+        both = {"ours": lambda: method.look(state, 1), "pyarrow": read_alone}
+        times = median_times(both, 3 if quick else 5)
         size = os.path.getsize(path)
     return {
         "rows": n, "columns": d, "file_bytes": size, "rows_per_s": n / times["ours"],

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from singleindex.estimators.search import CLASS_SCORES
+from singleindex.fitting.scoring import CLASS_SCORES
 from sklearn.base import clone
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from singleindex import SingleIndexRegressor
-from singleindex.design import CsrDesign, DenseDesign, ScaledDesign, SparseDesign, Visit
+from singleindex.design import CsrDesign, DenseDesign, Scaling, SparseDesign, View, Visit
 from singleindex.link import MonotoneCurve
 
 from .registry import Case, target
@@ -52,7 +52,7 @@ def draw_layout(case: Case, X: np.ndarray) -> Any:
 def make_design(case: Case, X: Any, scale: np.ndarray) -> Any:
     kinds = [SparseDesign, CsrDesign, lambda Z: CsrDesign(Z, keeps_support=True)]
     design = case.pick(kinds)(X) if sparse.issparse(X) else DenseDesign(X)
-    return design if (scale == 1).all() else ScaledDesign(design, scale)
+    return design if (scale == 1).all() else View(design, Scaling(scale))
 
 
 @target("design")
