@@ -236,10 +236,11 @@ class SingleIndexBase(StreamMixin, CallbackSupportMixin, BaseEstimator):
     # ------------------------------------------------------------ checks
 
     def _check_X_y(self, X, y, **options):
-        X, y = validate_data(
-            self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
-            accept_large_sparse=True, **options,
-        )  # fmt: skip
+        with np.errstate(over="ignore", invalid="ignore"):  # of sums by which it looks for NaN
+            X, y = validate_data(
+                self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
+                accept_large_sparse=True, **options,
+            )  # fmt: skip
         return wide_enough(combined(as_sound(X))), y
 
     def _check_weight(self, sample_weight, X):

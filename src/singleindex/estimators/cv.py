@@ -99,7 +99,7 @@ class SearchMixin(SingleIndexBase):
             results, design = averaged(X, coef, results, targets.Y, fitter, weight), PlainUnits()
         if not fitter.is_learned:
             return results, design
-        held_out = np.mean([keeper.pooled(folds) for folds in used], axis=0) if self.link_cv else None
+        held_out = keeper.mean_pooled(used) if self.link_cv else None
         return self._with_final_links(results, targets.Y, weight, held_out), design
 
     def _without_callbacks(self):

@@ -12,7 +12,7 @@ from ..design import EntriesDesign
 from ..link.lpav import check_vector
 from ..structures.graph import as_graph
 from .checks import check_varies
-from .extremes import weight_within_reach
+from .extremes import check_reach, weight_within_reach
 
 _SIDES = ("row", "column")
 
@@ -131,6 +131,7 @@ def read_ratings(pairs, y, graphs, shape, sample_weight) -> tuple[Ratings, tuple
         # A rating of weight zero is none.
         positions, y, weight = positions[weight > 0], y[weight > 0], weight[weight > 0]
     check_varies(y[:, None])
+    check_reach(y, "y")
     names = ("row_graph", "col_graph")
     graphs = tuple(as_graph(g, n, name) for g, n, name in zip(graphs, shape, names, strict=True))
     # Columns of their own: sums over ratings go through these arrays many times.

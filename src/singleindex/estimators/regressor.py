@@ -12,7 +12,7 @@ from ..design.blocks import Target
 from ..solvers import in_units, squared
 from .base import SingleIndexBase, Targets
 from .checks import check_varies
-from .extremes import at_length
+from .extremes import at_length, power_above
 from .one_pass import by_blocks, fit_blocks, is_in_blocks, is_stochastic
 from .progress import all_or_nothing, with_callbacks
 from .stream import learns_from_streams
@@ -179,7 +179,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         largest = np.maximum(np.abs(facts.low), np.abs(facts.high))
         unit = np.ones(facts.n_outputs)
         if self.link in ("learned", "identity"):
-            unit = np.ldexp(1.0, np.frexp(largest)[1])
+            unit = power_above(largest)
         return [Target(column=k, unit=float(u)) for k, u in enumerate(unit)], unit
 
     def _in_users_units(self, results, unit):
@@ -192,7 +192,7 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         """
         if self.link not in ("learned", "identity"):
             return np.ones(Y.shape[1])
-        power = np.ldexp(1.0, np.frexp(np.max(np.abs(Y), axis=0))[1])
+        power = power_above(np.max(np.abs(Y), axis=0))
         if Y.shape[1] == 1:
             return power
         gap = Y / power - np.average(Y / power, axis=0, weights=weight)

@@ -241,6 +241,11 @@ class Scorekeeper:
         with np.errstate(invalid="ignore", divide="ignore"):
             return total / self.times_held_out[:, None]
 
+    def mean_pooled(self, candidates):
+        """Return the mean of the held-out indices of several candidates; what is no number is no index."""
+        with np.errstate(over="ignore"):
+            return np.mean([self.pooled(folds) for folds in candidates], axis=0)
+
     def score(self, folds):
         """Return the score of each fold."""
         pooled = self.pooled(folds)

@@ -92,11 +92,13 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         )
         scaled = X if x_unit == 1 else X * x_unit
         longest = row_norms(sparse.csr_matrix(scaled) if sparse.issparse(X) else scaled, squared=True)
-        result = solve_csi(
-            design, y * unit, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
-            max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
-            start=np.zeros(X.shape[1]), step_size=1 / float(longest[used].max() or 1), on_iteration=progress,
-        )  # fmt: skip
+        with np.errstate(over="ignore", invalid="ignore"):  # the solver sees it where it matters
+            result = solve_csi(
+                design, y * unit, Sparse(), Lpav(check_slope(self.lipschitz)), sample_weight=weight,
+                max_iter=check_count("max_iter", self.max_iter), tol=check_number("tol", self.tol),
+                start=np.zeros(X.shape[1]), step_size=1 / float(longest[used].max() or 1),
+                on_iteration=progress,
+            )  # fmt: skip
         self._set_fitted(in_users_units([result], [1 / unit]), design, X.dtype)
         return self
 

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
 
 
 class SplitWarning(UserWarning):
@@ -20,8 +19,9 @@ def make_splits(estimator, cv, X, y, weight, groups=None):
 
     Rows of weight zero are as good as absent, so a split in which all of one side are tells nothing.
     """
-    splitter = check_cv(_folds_there_are(estimator, cv, y), y, classifier=is_classifier(estimator))
-    splits = list(splitter.split(X, y, groups))
+    n_folds = _folds_there_are(estimator, cv, y)
+    with np.errstate(invalid="ignore"):  # where scikit-learn tries whether huge labels are whole
+        splits = list(check_cv(n_folds, y, classifier=is_classifier(estimator)).split(X, y, groups))
     if weight is None:
         return splits
     count = lambda rows: np.count_nonzero(weight[rows])  # noqa: E731
@@ -44,9 +44,7 @@ def make_splits(estimator, cv, X, y, weight, groups=None):
 def _folds_there_are(estimator, cv, y):
     """Return a number of folds such that one class at least has a row for each of them."""
     n_folds = 5 if cv is None else cv
-    if not (is_classifier(estimator) and isinstance(n_folds, numbers.Integral)):
-        return cv
-    if type_of_target(y) not in ("binary", "multiclass"):
+    if not (is_classifier(estimator) and isinstance(n_folds, numbers.Integral) and np.ndim(y) == 1):
         return cv
     most = int(np.unique(y, return_counts=True)[1].max())
     if most >= n_folds:
