@@ -15,6 +15,7 @@ from singleindex import (
     single_index_path,
 )
 from singleindex.design import ChunkError, chunk_arrays
+from singleindex.solvers import Stochastic
 
 RNG = np.random.default_rng(0)
 N, D = 60, 5
@@ -140,6 +141,35 @@ def test_a_path_in_extreme_units():
     plain = single_index_path(X, INDEX, n_atoms=[3, 1])
     found = single_index_path(np.ldexp(X, 600), np.ldexp(INDEX, 600), n_atoms=[3, 1])
     np.testing.assert_allclose(found.coefs, plain.coefs, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["regressor", "one pass", "identity", "slisotron"])
+def test_the_largest_number_in_y(name):
+    y = INDEX.copy()
+    y[4] = np.finfo(float).max
+    fitted = clone(MODELS[name][0]).fit(X, y)
+    assert np.isfinite(fitted.predict(X)).all()
+
+
+@pytest.mark.parametrize("lipschitz", [1e-300, 1e308])
+@pytest.mark.parametrize("model", [SingleIndexRegressor(), Slisotron(), SingleIndexClassifierCV()], ids=repr)
+def test_slopes_that_leave_no_index(model, lipschitz):
+    with pytest.raises(ValueError, match="it sets the length of w alone, use a value near 1"):
+        clone(model).set_params(lipschitz=lipschitz).fit(X, LABELS)
+
+
+def test_steps_that_leave_all_bounds():
+    with pytest.raises(ValueError, match="use a smaller step_size"):
+        SingleIndexRegressor(solver=Stochastic(16, step_size=1e300)).fit(X, INDEX)
+
+
+def test_ratings_and_graphs_that_cannot_be_used():
+    pairs = RNG.integers(0, 8, size=(60, 2))
+    y = RNG.normal(size=60)
+    with pytest.raises(ValueError, match="multiply y by a power of ten"):
+        SingleIndexCompleter(2).fit(pairs, 1e200 * y)
+    with pytest.raises(ValueError, match="row_graph holds complex numbers"):
+        SingleIndexCompleter(2).fit(pairs, y, row_graph=np.eye(8, k=1) + np.eye(8, k=-1) + 0j, shape=(8, 8))
 
 
 # ---------------------------------------------------------------- weights

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from singleindex.fitting.scoring import CLASS_SCORES
 from sklearn.base import clone
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold
@@ -17,6 +16,7 @@ from singleindex import (
     Slisotron,
 )
 from singleindex.design import chunk_arrays
+from singleindex.fitting.scoring import CLASS_SCORES
 
 RNG = np.random.default_rng(0)
 N = 60

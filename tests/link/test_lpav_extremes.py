@@ -96,3 +96,27 @@ def test_corners_of_slopes_too_steep_for_numbers():
     np.testing.assert_allclose(wide([0.0, 1.65e308]), [0.0, 0.5], atol=1e-12)
     model = LipschitzIsotonicRegression(lipschitz=1e300).fit([0, 1e-290, 2e-290], [0.0, 1e9, 1.1e9])
     np.testing.assert_allclose(model.predict([0.0, 1e-290, 2e-290]), [0.0, 1e9, 1.1e9])
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1.0, 1e12, 1e308]))
+def test_bounds_hold_to_the_last_digit(seed, lipschitz):
+    rng = np.random.default_rng(seed)
+    x, y = rng.choice([1e12, 2e12, 3e12], 8) + 1e-3 * rng.integers(0, 9, 8), rng.normal(size=8)
+    y *= 10.0 ** rng.integers(-10, 10, 8)
+    weight, bound = rng.random(8) + 0.5, float(rng.choice(y))
+    weight[rng.integers(8)] *= 1e300
+    low = lipschitz_isotonic_regression(x, y, sample_weight=weight, lipschitz=lipschitz, y_min=bound)
+    high = lipschitz_isotonic_regression(x, y, sample_weight=weight, lipschitz=lipschitz, y_max=bound)
+    assert (low >= bound).all()
+    assert (high <= bound).all()
+
+
+def test_a_bound_at_which_rounding_ends_above():
+    """Found by a fuzz run."""
+    x = 3e12 + np.array([15.003, 7.501, 7.502, 7.503, -2e12, 0.0, 0.001, -1e12])
+    y = [-1.463403491355179e-05, 11804.633708846397, 3162.574883819137, -5.396357110086185e-05,
+         0.22358074371722378, 0.20187198232853296, -0.16201257342820302, 0.0006647963188089603]  # fmt: skip
+    weight = [1.436579488030008, 0.7289263057167659, 0.9335086345373634, 0.5451190944320286,
+              1.4622661477270964, 0.5136720399211865, 0.616031058953288, 1.2170169528013997e300]  # fmt: skip
+    found = lipschitz_isotonic_regression(x, y, sample_weight=weight, lipschitz=1e308, y_max=y[-1])
+    assert (found <= y[-1]).all()

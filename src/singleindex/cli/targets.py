@@ -102,7 +102,8 @@ def guess_task(columns: list[Any], names: list[str]) -> tuple[str, str]:
     counts = [len(np.unique(np.asarray(column))) for column in columns]
     if all(count == 2 for count in counts):
         return "classification", ""
-    whole = all((np.asarray(column) % 1 == 0).all() for column in columns)
+    with np.errstate(invalid="ignore"):  # infinity is not whole
+        whole = all((np.asarray(column) % 1 == 0).all() for column in columns)
     if whole and len(columns) == 1 and counts[0] <= _FEW_VALUES:
         return "regression", (
             f"the target {names[0]!r} has {counts[0]} different whole numbers, taken as amounts; "

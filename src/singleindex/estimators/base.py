@@ -174,10 +174,11 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def _check_X_y(self, X: Any, y: Any, *, reset: bool = True, **options: Any) -> tuple[Any, Any]:
         if isinstance(X, Design):
             return X, self._check_y_of_design(X, y, options)
-        X, y = validate_data(
-            self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
-            accept_large_sparse=True, reset=reset, **options,
-        )  # fmt: skip
+        with np.errstate(over="ignore", invalid="ignore"):  # of sums by which it looks for NaN
+            X, y = validate_data(
+                self, X, y, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32],
+                accept_large_sparse=True, reset=reset, **options,
+            )  # fmt: skip
         return wide_enough(combined(as_sound(X))), y
 
     def _check_y_of_design(self, X: Design, y: Any, options: dict[str, Any]) -> Any:

@@ -141,9 +141,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, FloatArray | None]:
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
-        kind = type_of_target(y, input_name="y")
-        if kind not in ("binary", "multiclass", "multilabel-indicator"):
-            check_classification_targets(y)  # it knows what to say of the others
+        with np.errstate(invalid="ignore"):  # where it tries whether huge numbers are whole
+            kind = type_of_target(y, input_name="y")
+            if kind not in ("binary", "multiclass", "multilabel-indicator"):
+                check_classification_targets(y)  # it knows what to say of the others
         weight = self._check_weight(sample_weight, X)
         self.multilabel_ = kind == "multilabel-indicator"
         if not self.multilabel_:

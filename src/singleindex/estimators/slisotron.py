@@ -102,7 +102,9 @@ class Slisotron(RegressorMixin, SingleIndexBase):
             view, y / unit[0], Simplicity(Sparse(), fitter.slope), fitter, sample_weight=weight,
             start=np.zeros(X.shape[1]), step_size=1 / float(longest[used].max() or 1),
         )  # fmt: skip
-        result = drive(method, max_iter=max_iter, tol=check_number("tol", self.tol), on_iteration=progress)
+        tol = check_number("tol", self.tol)
+        with np.errstate(over="ignore", invalid="ignore"):  # the solver sees it where it matters
+            result = drive(method, max_iter=max_iter, tol=tol, on_iteration=progress)
         progress.end()
         self._copy(as_fitted([result], view.to_features, unit), X.dtype)
         return self

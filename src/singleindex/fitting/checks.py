@@ -52,6 +52,11 @@ def check_slope(lipschitz: Any) -> float:
     slope = check_lipschitz(lipschitz)
     if slope == 0:
         raise ValueError("lipschitz=0 leaves only a constant link; use a positive value, 1.0 by default.")
+    if not 1e-50 <= slope <= 1e50 and slope != np.inf:
+        raise ValueError(
+            f"lipschitz={slope:g} makes the index so long or so short that squares of it are no numbers; "
+            "it sets the length of w alone, use a value near 1, or infinity for no bound."
+        )
     return slope
 
 

@@ -18,6 +18,8 @@ _WEIGHT, _COLUMN = 100, 400
 _SINGLE = 40
 # Below two to the minus this, double precision runs out of digits.
 _DIGITS_END = 1015
+# The largest power of two whose inverse has all its digits.
+_LARGEST = 1022
 
 BEYOND = (
     "The coefficients, in units of y over units of X, are beyond the range of numbers; bring X or y to other "
@@ -44,12 +46,17 @@ def wide_enough(X: Any) -> Any:
     return X if abs(exponent) <= _SINGLE else X.astype(np.float64)
 
 
+def power_above(values: FloatArray) -> FloatArray:
+    """Return the powers of two next to positive values, of which there is one for the largest number, too."""
+    return np.ldexp(1.0, np.minimum(np.frexp(values)[1], _LARGEST))
+
+
 def unit_of(values: Any) -> float:
     """Return the power of two that brings values near 1; 1 unless they are extreme."""
     if 0 in values.shape:
         return 1.0
     _, exponent = np.frexp(max(float(values.max()), -float(values.min())))
-    return 1.0 if abs(exponent) <= _COLUMN else float(np.ldexp(1.0, -max(int(exponent), -1000)))
+    return 1.0 if abs(exponent) <= _COLUMN else float(np.ldexp(1.0, -int(np.clip(exponent, -1000, _LARGEST))))
 
 
 def weight_within_reach(weight: FloatArray) -> FloatArray:
@@ -85,8 +92,8 @@ def check_reach(values: Any, name: str) -> None:
     """Raise where squares of these numbers may be none."""
     if unit_of(values) != 1:
         raise ValueError(
-            f"{name} holds numbers so large or so small that squares of them are none, which a stream has no "
-            f"remedy for; multiply {name} by a power of ten that brings it near 1."
+            f"{name} holds numbers so large or so small that squares of them are none; multiply {name} by a "
+            "power of ten that brings it near 1."
         )
 
 
@@ -110,7 +117,7 @@ def spread_of_columns(X: Any, variance: FloatArray, share: FloatArray) -> Spread
     if not extreme.any():
         return Spread(variance)
     columns, unit = doubtful[extreme], np.ones(X.shape[1])
-    unit[columns] = np.ldexp(1.0, -np.maximum(exponent[extreme], -1000))
+    unit[columns] = np.ldexp(1.0, -np.clip(exponent[extreme], -1000, _LARGEST))
     part = X[:, columns]
     part = part @ sparse.diags(unit[columns]) if sparse.issparse(X) else part * unit[columns]
     variance = variance.copy()

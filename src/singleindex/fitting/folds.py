@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
 
 from ..design import Design
 from ..solvers.result import FloatArray
@@ -31,9 +30,10 @@ def splits_of(
     in which one side has no others tells nothing.
     """
     n_folds = _folds_there_are(cv, targets.y) if plan.is_classifier else cv
-    splitter = check_cv(n_folds, targets.y, classifier=plan.is_classifier)
     rows = np.empty((X.shape[0], 0)) if isinstance(X, Design) else X
-    splits = list(splitter.split(rows, targets.y, groups))
+    with np.errstate(invalid="ignore"):  # where scikit-learn tries whether huge labels are whole
+        splitter = check_cv(n_folds, targets.y, classifier=plan.is_classifier)
+        splits = list(splitter.split(rows, targets.y, groups))
     return splits if weight is None else _with_weight(splits, weight)
 
 
@@ -61,7 +61,7 @@ def _with_weight(splits: list[Split], weight: FloatArray) -> list[Split]:
 def _folds_there_are(cv: Any, y: Any) -> Any:
     """Return a number of folds such that one class at least has a row for each of them."""
     n_folds = 5 if cv is None else cv
-    if not isinstance(n_folds, numbers.Integral) or type_of_target(y) not in ("binary", "multiclass"):
+    if not isinstance(n_folds, numbers.Integral) or np.ndim(y) != 1:
         return cv
     most = int(np.unique(y, return_counts=True)[1].max())
     if most >= n_folds:

@@ -16,7 +16,7 @@ from ..link.lpav import check_vector
 from ..solvers.result import FloatArray
 from ..structures.graph import as_graph
 from .checks import check_varies
-from .extremes import weight_within_reach
+from .extremes import check_reach, weight_within_reach
 
 Labels = NDArray[Any]
 Graphs = tuple[Any, Any]
@@ -141,6 +141,7 @@ def read_ratings(
         # A rating of weight zero is none.
         positions, y, weight = positions[weight > 0], y[weight > 0], weight[weight > 0]
     check_varies(y[:, None])
+    check_reach(y, "y")
     names = ("row_graph", "col_graph")
     row_graph, col_graph = (as_graph(g, n, name) for g, n, name in zip(graphs, shape, names, strict=True))
     # Columns of their own: sums over ratings go through these arrays many times.

@@ -130,6 +130,12 @@ class Scorekeeper:
         with np.errstate(invalid="ignore", divide="ignore"):
             return total / self.times_held_out[:, None]
 
+    def mean_pooled(self, candidates: Sequence[Sequence[Any]]) -> FloatArray:
+        """Return the mean of the held-out indices of several candidates; what is no number is no index."""
+        with np.errstate(over="ignore"):
+            mean: FloatArray = np.mean([self.pooled(folds) for folds in candidates], axis=0)
+        return mean
+
     def score(self, folds: Sequence[Any]) -> list[float]:
         """Return the score of each fold."""
         pooled = self.pooled(folds)

@@ -266,7 +266,7 @@ def refit(
     if plan.fitter.is_learned:
         held_out = None
         if settings.held_out_link:
-            held_out = np.mean([keeper.pooled(folds) for folds in used], axis=0)
+            held_out = keeper.mean_pooled(used)
         results = with_final_links(plan, results, targets.Y, weight, held_out)
     unit = keeper.scoring.unit(targets.unit)
     found = {

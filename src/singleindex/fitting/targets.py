@@ -6,6 +6,7 @@ import numpy as np
 
 from ..link import LinkFitter
 from ..solvers.result import FloatArray
+from .extremes import power_above
 
 
 def units_of_outputs(fitter: LinkFitter, Y: FloatArray, weight: FloatArray | None) -> FloatArray:
@@ -25,4 +26,4 @@ def powers_of_two(fitter: LinkFitter, largest: FloatArray) -> FloatArray:
     """Return the power of two next to the largest value of each output; one where the link has units."""
     if not fitter.takes_any_unit:
         return np.ones(len(largest))
-    return np.ldexp(1.0, np.frexp(largest)[1])
+    return power_above(largest)

@@ -732,6 +732,8 @@ cdef void trace_back(
         settle_block(y, w, z, 0, end, tol)
     if z[0] < y_min:
         z[0] = y_min
+    if z[0] > y_max:
+        z[0] = y_max
     # Settling moves blocks by rounding errors only; this keeps the order exact.
     for i in range(1, n):
         gap = lipschitz * (x[i] - x[i - 1])

@@ -21,6 +21,8 @@ from .simplicity import squared_length
 _STEPS = 100.0
 # The share of the largest curvature met so far that is kept when a smaller one is met.
 _KEPT = 0.9
+# Coefficients beyond which squares are no numbers.
+_LONGEST = 1e150
 
 
 class StochasticCsi:
@@ -140,7 +142,10 @@ class StochasticCsi:
         """Take one step, and add the iterate to the average."""
         state, scale = self.state, self._scale()
         step = self._step_size(design, scale, gradient, share)
-        state["w"] = state["w"] - step * (self._along(gradient, scale) + self.alpha * state["w"])
+        with np.errstate(over="ignore", invalid="ignore"):
+            state["w"] = state["w"] - step * (self._along(gradient, scale) + self.alpha * state["w"])
+        if not np.max(np.abs(state["w"])) < _LONGEST:
+            raise ValueError("The steps on batches have left all bounds; use a smaller step_size, or None.")
         state["shrink"] += step
         state["step_size"] = step
         state["t"] += 1

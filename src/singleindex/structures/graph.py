@@ -159,6 +159,8 @@ def as_graph(graph: Any, n_nodes: int, name: str) -> Any:
     """
     if graph is None:
         return None
+    if np.iscomplexobj(graph.data if sparse.issparse(graph) else graph):
+        raise ValueError(f"{name} holds complex numbers; give every link a real weight.")
     matrix = sparse.csr_matrix(graph, dtype=np.float64, copy=True)
     if matrix.shape != (n_nodes, n_nodes):
         raise ValueError(
