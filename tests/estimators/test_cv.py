@@ -180,7 +180,7 @@ def test_the_average_is_over_all_folds_and_near_candidates():
 
 
 def candidate(scores):
-    return Candidate(0, 0, 0, {}, (), np.asarray(scores))
+    return Candidate(0, 0, 0, {}, (), np.asarray(scores), np.asarray(scores))
 
 
 def test_candidates_are_told_apart_by_what_the_folds_have_in_common():

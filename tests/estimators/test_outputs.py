@@ -34,7 +34,7 @@ JOINT = SingleIndexRegressor(2, structure=RowSparse()).fit(X, BOTH)
 BINARY = SingleIndexClassifier(2).fit(X, np.where(Y > 0, "yes", "no"))
 THREE = SingleIndexClassifier(2).fit(X, WORDS)
 LABELS = SingleIndexClassifier(2).fit(X, (BOTH > 0).astype(int))
-SEARCH = SingleIndexRegressorCV([2, 3], cv=3, penalties=[]).fit(X, BOTH)
+SEARCH = SingleIndexRegressorCV([2, 3], cv=3, penalty=[]).fit(X, BOTH)
 COMPLETER = SingleIndexCompleter(2).fit(RATINGS.pairs, RATINGS.y)
 CASES = {
     "one": (ONE, "regression", [0], ["output 0"]),
@@ -144,7 +144,7 @@ def test_a_completer_has_a_link_and_no_weights():
 
 
 def test_the_search_of_a_completer_goes_along_no_path():
-    model = SingleIndexCompleterCV([2], penalties=[0.5], alphas=[3.0], graph_strengths=[0.0], cv=3)
+    model = SingleIndexCompleterCV([2], penalty=[0.5], damping=[3.0], graph_strength=[0.0], cv=3)
     search = search_of(model.fit(RATINGS.pairs, RATINGS.y))
     assert search.params == model.best_params_
     assert search.scoring == "neg_mean_squared_error"

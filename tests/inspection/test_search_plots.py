@@ -139,7 +139,7 @@ def test_models_without_a_search(plot):
 @search_plots
 def test_the_search_of_a_completer_has_no_path_to_draw(plot):
     ratings = make_completion(30, 20, 300, n_atoms=1, link="tanh", random_state=0)
-    model = SingleIndexCompleterCV([2], penalties=[0.5], alphas=[3.0], graph_strengths=[0.0], cv=3)
+    model = SingleIndexCompleterCV([2], penalty=[0.5], damping=[3.0], graph_strength=[0.0], cv=3)
     with pytest.raises(ValueError, match="SingleIndexCompleterCV has not searched"):
         plot(model.fit(ratings.pairs, ratings.y))
 

@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f".{name}_command", __package__)
+        module = importlib.import_module("." + name.replace("-", "_") + "_command", __package__)
         command: click.Command = module.command
         return command
 
