@@ -177,7 +177,7 @@ def test_settings(settings, message):
     [
         ({"damping": []}, "at least one value each"),
         ({"damping": [-1.0]}, "damping must be a finite number"),
-        ({"penalty": [2.0]}, "shares from 0 to 1"),
+        ({"penalty": [2.0]}, "a share from 0 to 1"),
         ({"graph_strength": ["much"]}, "strength must be a finite number"),
         ({"n_atoms": [1.5]}, "n_atoms must be an integer"),
         ({"effects": 1}, "effects must be"),

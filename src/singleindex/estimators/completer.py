@@ -249,7 +249,8 @@ class SingleIndexCompleter(BaseEstimator):
         -------
         predicted : array of shape (n,)
         """
-        predicted: FloatArray = self.link_(self.index(pairs))
+        index = self.index(pairs)
+        predicted: FloatArray = self.link_(index)
         return predicted
 
     def recommend(self, row: Any, k: int = 10) -> Any:

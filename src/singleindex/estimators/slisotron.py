@@ -103,8 +103,9 @@ class Slisotron(RegressorMixin, SingleIndexBase):
             start=np.zeros(X.shape[1]), step_size=1 / float(longest[used].max() or 1),
         )  # fmt: skip
         result = drive(method, max_iter=max_iter, tol=check_number("tol", self.tol), on_iteration=progress)
-        progress.end()
-        self._copy(as_fitted([result], view.to_features, unit), X.dtype)
+        fitted = as_fitted([result], view.to_features, unit)
+        progress.end(fitted)
+        self._copy(fitted, X.dtype)
         return self
 
     def predict(self, X: Any) -> FloatArray:
