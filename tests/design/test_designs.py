@@ -19,7 +19,6 @@ from singleindex.design import (
     View,
     as_design,
     chunk_arrays,
-    column_factors,
 )
 from singleindex.structures.groups import Repeated
 
@@ -497,38 +496,89 @@ def test_moments_of_more_rows_than_a_block(monkeypatch):
         np.testing.assert_allclose(variance, weight @ (X - weight @ X) ** 2, rtol=1e-13)
 
 
-# ---------------------------------------------------------------- scaling, wrapping
+# ---------------------------------------------------------------- rows and columns
 
 
-def test_scaled_design_reports_in_the_units_of_x():
-    design = View(DenseDesign(np.eye(3)), Scaling(np.array([2.0, 0.0, 0.5])))
-    assert design.to_features(np.ones(3)).tolist() == [2, 0, 0.5]
-    assert design.to_features(np.ones((3, 2))).tolist() == [[2, 2], [0, 0], [0.5, 0.5]]
+def draw_positions(data, length):
+    """Some positions, in any order and any of them several times."""
+    return np.array(data.draw(st.lists(st.integers(0, length - 1), min_size=1, max_size=6)), dtype=np.intp)
 
 
-def test_column_scale_powers():
-    variance = np.array([1.0, 4.0, 0.0, 16.0])
-    typical = np.sqrt(7.0)
-    assert column_factors(variance, 1.0).tolist() == pytest.approx([1, 0.5, 0, 0.25])
-    assert column_factors(variance, 0.0).tolist() == pytest.approx([1 / typical, 1 / typical, 0, 1 / typical])
-    half = column_factors(variance, 0.5)
-    between = np.sqrt(column_factors(variance, 0.0) * column_factors(variance, 1.0))
-    np.testing.assert_allclose(half, between)
-    assert half[2] == 0
+@pytest.mark.parametrize("name", [name for name in DESIGNS if name != "blocks"])
+@fewer_examples
+@given(data=st.data())
+def test_some_rows_are_a_design_of_their_own(name, data):
+    design, X = DESIGNS[name](data.draw(matrices()))
+    rows = draw_positions(data, X.shape[0])
+    some, r = design.take(rows), data.draw(vectors(len(rows)))
+    w = data.draw(vectors(X.shape[1]))
+    assert some.shape == (len(rows), X.shape[1])
+    assert_product(some.matvec(w), X[rows], w)
+    assert_product(some.rmatvec(r), X[rows].T, r)
 
 
-@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
-def test_column_scale_of_constant_columns_only(power):
-    assert column_factors(np.zeros(3), power).tolist() == [0, 0, 0]
+def test_rows_that_are_read_once_cannot_be_taken():
+    design, _ = in_blocks(np.eye(4))
+    with pytest.raises(ValueError, match="needs a method take"):
+        design.take(np.arange(2))
 
 
-@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("factor", [1e-100, 1e-3, 7.0, 1e100])
-def test_column_scale_follows_the_unit_of_x(power, factor):
-    """Data in other units give the same scaled data."""
-    variance = np.array([1.0, 0.3, 0.0, 20.0])
-    moved = column_factors(factor**2 * variance, power)
-    np.testing.assert_allclose(moved * factor, column_factors(variance, power), rtol=1e-12)
+@every_design
+@fewer_examples
+@given(data=st.data())
+def test_columns_are_as_they_are(build, data):
+    design, X = build(data.draw(matrices()))
+    which = draw_positions(data, X.shape[1])
+    columns = design.columns(which)
+    assert columns.dtype == np.float64
+    assert columns.flags.f_contiguous
+    np.testing.assert_array_equal(columns, X[:, which])
+
+
+def assert_covariances(actual, X, weight):
+    """Assert that these are the weighted covariances of the columns of X, up to rounding."""
+    centred = X - weight @ X
+    expected = (centred.T * weight) @ centred
+    assert actual.shape == expected.shape
+    largest = np.abs(X).max(axis=0, initial=0)
+    assert (np.abs(actual - expected) <= 1e-10 * np.outer(largest, largest)).all()
+
+
+def test_assert_covariances_fails_on_wrong_answers():
+    X, weight = np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([0.25, 0.75])
+    right = np.array([[0.75, 1.125], [1.125, 1.6875]])
+    assert_covariances(right, X, weight)
+    for wrong in (right + 1e-6, right * 2, X.T @ X, right[:1]):  # among them without centring
+        with pytest.raises(AssertionError):
+            assert_covariances(wrong, X, weight)
+
+
+@every_design
+@fewer_examples
+@given(data=st.data())
+def test_the_gram_matrix_is_weighted_and_centred(build, data):
+    design, X = build(data.draw(matrices()))
+    n = X.shape[0]
+    weight = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)), dtype=float)
+    weight[data.draw(st.integers(0, n - 1))] += 1
+    weight /= weight.sum()
+    which = draw_positions(data, X.shape[1])
+    assert_covariances(design.gram(which, weight), X[:, which], weight)
+
+
+@every_design
+def test_the_gram_matrix_has_the_variances_on_its_diagonal(build):
+    rng = np.random.default_rng(5)
+    design, X = build(np.where(rng.random((80, 6)) < 0.5, rng.normal(size=(80, 6)), 0))
+    weight = rng.random(80)
+    weight /= weight.sum()
+    gram = design.gram(np.arange(X.shape[1]), weight)
+    np.testing.assert_allclose(np.diag(gram), design.column_moments(weight)[1], atol=1e-6)
+    np.testing.assert_allclose(gram, gram.T, atol=1e-12)
+    assert np.linalg.eigvalsh(gram).min() > -1e-6 * np.abs(gram).max()
+
+
+# ---------------------------------------------------------------- wrapping
 
 
 def test_as_design_picks_by_type():

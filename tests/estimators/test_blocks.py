@@ -10,7 +10,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
-from singleindex import SingleIndexClassifier, SingleIndexRegressor
+from singleindex import (
+    SingleIndexClassifier,
+    SingleIndexClassifierCV,
+    SingleIndexRegressor,
+    SingleIndexRegressorCV,
+    Slisotron,
+)
 from singleindex.datasets import make_single_index
 from singleindex.design import chunk_arrays, read_chunks
 from singleindex.solvers import OnePass, TwoPass
@@ -397,3 +403,22 @@ def test_files_without_a_target_are_predicted_for(tmp_path, kind):
         model = SingleIndexRegressor(2).fit(read_chunks(tmp_path / "train.parquet", "y"))
     data = read_chunks(path, chunk_rows=70)
     np.testing.assert_allclose(model.predict(data), model.link_(X @ model.coef_), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SingleIndexRegressorCV(), SingleIndexClassifierCV(), Slisotron()],
+    ids=lambda m: type(m).__name__,
+)
+def test_blocks_of_rows_say_what_to_do_instead(model):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.raises(ValueError, match=r"needs its data in memory\. Choose the settings on a sample"):
+        model.fit(chunk_arrays(X, y))
+    with pytest.raises(ValueError, match="needs its data in memory"):
+        model.fit(chunk_arrays(X, y), None)
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="needs its data in memory"):
+        model.fit(da.from_array(X, chunks=20), da.from_array(y, chunks=20))
+    with pytest.raises(ValueError, match="requires y"):
+        model.fit(X)

@@ -1,13 +1,10 @@
 """The CV estimators, the path and the cross-fitted link."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,17 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from singleindex import (
     SingleIndexClassifier,
     SingleIndexClassifierCV,
-    SingleIndexRegressor,
     SingleIndexRegressorCV,
     load,
     save,
-    single_index_path,
 )
 from singleindex.datasets import make_single_index
-from singleindex.fitting.cross_fit import IndexNotIdentifiedWarning, warn_if_not_identified
-from singleindex.fitting.search import Candidate, HeldOut, near_best, not_told_apart, over_folds
-from singleindex.link import MonotoneCurve
-from singleindex.solvers.path import hard_levels
 from singleindex.structures import Dictionary, GroupSparse, LowRank, RowSparse
 
 SMALL = {"n_atoms": [2, 5, 20], "alpha": [0.1], "penalty": [0.5, 0.2]}
@@ -68,25 +59,6 @@ def test_the_true_number_of_atoms_is_found(data, fitted):
     assert fitted.status_ == "CHOSEN"
     assert fitted.path_["coefs"].shape == (3, 60)
     assert [int((c != 0).sum()) for c in fitted.path_["coefs"]] == [20, 5, 2]
-
-
-@pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss", "roc_auc"])
-def test_quick_scores_are_those_of_scikit_learn(data, scoring):
-    quick = SingleIndexClassifierCV(**SMALL, scoring=scoring).fit(data.X, data.y)
-    slow = SingleIndexClassifierCV(**SMALL, scoring=get_scorer(scoring)).fit(data.X, data.y)
-    np.testing.assert_allclose(
-        quick.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"], atol=1e-6
-    )
-    np.testing.assert_array_equal(quick.coef_, slow.coef_)
-
-
-def test_quick_squared_error_is_that_of_scikit_learn_in_the_units_of_y(data):
-    y = 1000 * data.mean
-    quick = SingleIndexRegressorCV(**SMALL).fit(data.X, y)
-    slow = SingleIndexRegressorCV(**SMALL, scoring=get_scorer("neg_mean_squared_error")).fit(data.X, y)
-    np.testing.assert_allclose(
-        quick.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"], rtol=1e-5
-    )
 
 
 def test_folds_side_by_side_give_the_same_model(data, fitted):
@@ -163,33 +135,6 @@ def test_the_average_has_a_link_of_its_own(data, link, held_out_link):
     assert np.sqrt(np.mean((fitted - data.mean) ** 2)) < 0.2
 
 
-def test_the_average_is_over_all_folds_and_near_candidates():
-    class One:
-        def __init__(self, positions, values):
-            self.positions, self.values = np.array(positions), np.array(values, dtype=float)
-
-        add_to = HeldOut.add_to
-
-    share, mean = over_folds([[One([0], [2.0]), One([0, 2], [1.0, -3.0])]], (3, 1))
-    np.testing.assert_array_equal(share, [1.0, 0.0, 0.5])
-    np.testing.assert_array_equal(mean[:, 0], [1.5, 0.0, -1.5])
-    a, b, c, d = (candidate([score - 1, score + 1]) for score in (1.0, 3.0, 2.5, np.nan))
-    assert near_best([a, b, c, d], 0.0) == [b]
-    assert near_best([a, b, c, d], 0.6) == [b, c]  # the standard error of the best is 1
-    assert near_best([a, b, c, d], 2.0) == [a, b, c]
-
-
-def candidate(scores):
-    return Candidate(0, 0, 0, {}, (), np.asarray(scores), np.asarray(scores))
-
-
-def test_candidates_are_told_apart_by_what_the_folds_have_in_common():
-    fold = np.array([0.0, 5.0, -5.0, 1.0])  # easy and hard folds, alike for all candidates
-    scores = [fold, fold - 0.1, fold - [0.3, -0.1, 0.0, 0.1], np.full(4, np.nan)]
-    candidates = [candidate(s) for s in scores]
-    assert not_told_apart(candidates) == [candidates[0], candidates[2]]
-
-
 def test_sample_weights_count(data):
     weight = np.where(np.arange(200) < 150, 1.0, 0.0)
     model = SingleIndexRegressorCV(**SMALL, cv=KFold(3)).fit(data.X, data.mean, sample_weight=weight)
@@ -251,119 +196,6 @@ def test_several_classes_and_known_links():
         model = SingleIndexClassifierCV([1, 3], alpha=[0.1], penalty=[], link=link).fit(X, y)
         assert model.score(X, y) > 0.6
         assert model.coef_.shape == (20, 3)
-
-
-# ---------------------------------------------------------------- the link
-
-
-def test_a_cross_fitted_link_is_not_over_confident():
-    gain = []
-    for seed in range(4):
-        data = make_single_index(1150, 1000, n_atoms=10, link="clipped", random_state=seed)
-        X, y, new, truth = data.X[:150], data.y[:150], data.X[150:], data.y[150:]
-        losses = [
-            log_loss(truth, SingleIndexClassifier(20, link_cv=cv).fit(X, y).predict_proba(new)[:, 1])
-            for cv in (None, 5)
-        ]
-        gain.append(losses[0] - losses[1])
-    assert np.mean(gain) > 0.05
-
-
-def test_a_cross_fitted_link_leaves_the_direction_alone(data):
-    plain = SingleIndexClassifier(5).fit(data.X, data.y)
-    crossed = SingleIndexClassifier(5, link_cv=5).fit(data.X, data.y)
-    cosine = plain.coef_ @ crossed.coef_ / np.linalg.norm(plain.coef_) / np.linalg.norm(crossed.coef_)
-    assert cosine == pytest.approx(1, abs=1e-12)
-    p = crossed.predict_proba(data.X)[:, 1]
-    np.testing.assert_array_equal(p, crossed.link_(crossed.decision_function(data.X)))
-
-
-def test_a_cross_fitted_link_for_regression_and_several_outputs():
-    data = make_single_index(
-        120, 40, structure="rows", n_outputs=2, n_atoms=4, noise="gaussian", random_state=0
-    )
-    model = SingleIndexRegressor(4, structure=RowSparse(), link_cv=3).fit(data.X, 100 * data.y)
-    assert model.score(data.X, 100 * data.y) > 0.5
-    with pytest.raises(ValueError, match="shared_link"):
-        SingleIndexRegressor(4, shared_link=True, link_cv=3).fit(data.X, data.y)
-
-
-def test_a_link_that_tells_nothing_is_said_so():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 5))
-    with pytest.warns(IndexNotIdentifiedWarning, match="constant"):
-        warn_if_not_identified(MonotoneCurve([0.0, 1.0], [0.4, 0.4]), np.array([0.0, 1.0]))
-    separable = (X[:, 0] > 0).astype(int)
-    X[:, 0] += 100 * np.sign(X[:, 0])
-    with pytest.warns(IndexNotIdentifiedWarning, match="without a single row in between"):
-        SingleIndexClassifier(1, link_cv=3).fit(X, separable)
-
-
-# ---------------------------------------------------------------- the path
-
-
-def test_levels_are_the_papers_and_small_counts():
-    counts = [level.n_atoms for level in hard_levels(4096)]
-    assert counts == sorted(counts, reverse=True)
-    assert {4096 // 2**k for k in range(11)} <= set(counts)
-    assert {1, 2, 3, 5, 7, 10} <= set(counts)
-    assert max(a / b for a, b in itertools.pairwise(c.n_atoms for c in hard_levels(10**6)[:-4])) < 2.1
-    assert max(level.n_atoms for level in hard_levels(6)) == 6
-    assert [level.n_atoms for level in hard_levels(1)] == [1]
-
-
-def test_path_keeps_every_iterate(data):
-    path = single_index_path(data.X, data.y, n_atoms=[3, 10, 40], max_iter=4)
-    assert list(path.n_atoms) == [40, 10, 3]
-    assert [int((c != 0).sum()) for c in path.coefs] == [40, 10, 3]
-    assert [len(m) for m in path.mse] == [8, 4, 4]  # the first level starts cold
-    assert path.mse[0][-1] < path.mse[2][-1]
-    weighted = single_index_path(
-        np.tile(data.X, (2, 1)), np.tile(data.y, 2), n_atoms=[3], sample_weight=np.full(400, 0.5)
-    )
-    np.testing.assert_allclose(
-        weighted.coefs, single_index_path(data.X, data.y, n_atoms=[3]).coefs, rtol=1e-8
-    )
-
-
-def test_a_path_of_penalties_goes_from_strong_to_weak(data):
-    path = single_index_path(data.X, data.y, penalty=[0.1, 0.9, 0.4], max_iter=50)
-    assert path.n_atoms is None
-    assert list(path.penalty) == [0.9, 0.4, 0.1]
-    counts = [int((c != 0).sum()) for c in path.coefs]
-    assert counts == sorted(counts)
-    # A level is what a fit at that penalty comes to, up to where both stop.
-    alone = SingleIndexRegressor(penalty=0.4, tol=1e-6).fit(data.X, data.y)
-    cosine = alone.coef_ @ path.coefs[1] / np.linalg.norm(alone.coef_) / np.linalg.norm(path.coefs[1])
-    assert cosine > 0.99
-    with pytest.raises(ValueError, match="do not go together"):
-        single_index_path(data.X, data.y, n_atoms=[3], penalty=[0.1])
-    with pytest.raises(ValueError, match="share from 0 to 1"):
-        single_index_path(data.X, data.y, penalty=[2.0])
-
-
-def test_paths_are_in_the_units_of_y_and_know_every_link(data):
-    plain, scaled = (single_index_path(data.X, c * data.mean, n_atoms=[5]) for c in (1, 1000))
-    np.testing.assert_allclose(scaled.coefs, 1000 * plain.coefs, rtol=1e-8)
-    np.testing.assert_allclose(scaled.mse[0], 1e6 * plain.mse[0], rtol=1e-8)
-    # A power of two, so that no rounding can tip the choice between two candidates.
-    searches = [SingleIndexRegressorCV(**SMALL).fit(data.X, c * data.mean) for c in (1, 1024)]
-    assert searches[0].best_params_ == searches[1].best_params_
-    np.testing.assert_allclose(searches[1].path_["coefs"], 1024 * searches[0].path_["coefs"], rtol=1e-8)
-    known = single_index_path(data.X, data.y, n_atoms=[5], link="logistic")
-    assert np.count_nonzero(known.coefs[0]) == 5
-
-
-def test_a_warm_level_needs_fewer_iterations_than_a_cold_one():
-    data = binary(n=300, d=400)
-    settings = {"max_iter": 100, "tol": 1e-3}
-    warm = single_index_path(data.X, data.y, n_atoms=[30, 25], **settings)
-    cold = single_index_path(data.X, data.y, n_atoms=[25], **settings)
-
-    def settled(mse):
-        return int(np.argmax(mse[:, 0] == mse[-1, 0]))
-
-    assert settled(warm.mse[1]) <= settled(cold.mse[0])
 
 
 # ---------------------------------------------------------------- at home in scikit-learn

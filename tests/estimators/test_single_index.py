@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from singleindex import SingleIndexClassifier, SingleIndexRegressor, Slisotron
+from singleindex import SingleIndexClassifier, SingleIndexRegressor, SingleIndexRegressorCV, Slisotron
 from singleindex.datasets import make_single_index
 from singleindex.solvers import Status
 from singleindex.structures import RowSparse, Sparse
@@ -644,6 +644,8 @@ def test_a_scoring_monitor_sees_models_in_the_units_of_y():
         (SingleIndexRegressor(3), 1000 * data.y, "r2"),
         (SingleIndexClassifier(3), (data.y > 0.5).astype(int), "accuracy"),
         (Slisotron(max_iter=4), data.y, "r2"),
+        (SingleIndexRegressorCV([3], penalty=[], cv=3), data.y, "r2"),
+        (SingleIndexRegressor(3, solver="one-pass"), data.y, "r2"),
     ):
         monitor = callback.ScoringMonitor(scoring=scoring)
         model.set_callbacks(monitor).fit(data.X, y)

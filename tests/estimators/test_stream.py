@@ -18,11 +18,11 @@ from singleindex import (
     save,
 )
 from singleindex.datasets import make_single_index
-from singleindex.design import DenseDesign, chunk_arrays
-from singleindex.link import FixedLink, Link, LinkFitter, Lpav, MonotoneCurve, ShiftedLink
+from singleindex.design import chunk_arrays
+from singleindex.link import Link, LinkFitter, MonotoneCurve, ShiftedLink
 from singleindex.persistence import ModelFileError
-from singleindex.solvers import Stochastic, StochasticCsi
-from singleindex.structures import GraphLowRank, GroupSparse, LowRank, RowSparse, Sparse
+from singleindex.solvers import Stochastic
+from singleindex.structures import GraphLowRank, GroupSparse, LowRank, RowSparse
 
 SMALL = Stochastic(batch_size=50, refit_every=4, n_bins=64)
 
@@ -169,34 +169,6 @@ def test_weights_count_as_repetition_within_a_batch():
     twice = np.repeat(np.arange(400), 2)
     b = SingleIndexRegressor(solver=Stochastic(batch_size=100, random_state=None)).fit(X[twice], y[twice])
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9, atol=1e-12)
-
-
-def test_a_batch_of_all_rows_is_a_step_of_the_gradient():
-    """One batch, a fixed step: w must move by the step along the gradient of the scaled columns."""
-    X, y = make_rows(300)
-    step, alpha = 0.05, 0.2
-    solver = StochasticCsi(
-        Sparse(), FixedLink("identity"), Stochastic(step_size=step, decay=0.0), n_atoms=None, alpha=alpha,
-        penalty=0.0, power=None,
-    )  # fmt: skip
-    design = DenseDesign(X)
-    solver.step(design, y, None)
-    before = solver.state["w"].copy()
-    centred = X - X.mean(axis=0)
-    residual = centred @ before - (y - y.mean())
-    solver.step(design, y, None)
-    expected = before - step * (centred.T @ residual / len(y) + alpha * before)
-    np.testing.assert_allclose(solver.state["w"], expected, rtol=1e-10, atol=1e-12)
-
-
-def test_the_moments_are_those_of_all_rows_so_far():
-    X, y = make_rows(500)
-    solver = StochasticCsi(Sparse(), Lpav(1.0), Stochastic(), n_atoms=None, alpha=0.1, penalty=0.0, power=0.5)
-    for part in np.split(np.arange(500), [20, 300]):
-        solver.step(DenseDesign(X[part]), y[part], None)
-    np.testing.assert_allclose(solver.state["mean"], X.mean(axis=0), rtol=1e-10)
-    np.testing.assert_allclose(solver.state["variance"], X.var(axis=0), rtol=1e-10)
-    np.testing.assert_allclose(solver.state["covariance"], np.cov(X.T, y, ddof=0)[:-1, -1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_atoms", [10, None])

@@ -105,8 +105,9 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         tol = check_number("tol", self.tol)
         with np.errstate(over="ignore", invalid="ignore"):  # the solver sees it where it matters
             result = drive(method, max_iter=max_iter, tol=tol, on_iteration=progress)
-        progress.end()
-        self._copy(as_fitted([result], view.to_features, unit), X.dtype)
+        fitted = as_fitted([result], view.to_features, unit)
+        progress.end(fitted)
+        self._copy(fitted, X.dtype)
         return self
 
     def predict(self, X: Any) -> FloatArray:

@@ -87,8 +87,7 @@ def _fit_in_one_pass(
     if plan.final_link_is_open(len(targets)):
         none = np.empty((0, len(targets)))  # the results bring the bins that their links were fitted to
         solved = replace(solved, results=with_final_links(plan, solved.results, none, None, None))
-    progress.end()
-    return solved.as_fitted(unit)
+    return solved.as_fitted(unit, progress)
 
 
 def _fit_in_two_passes(
@@ -107,5 +106,4 @@ def _fit_in_two_passes(
     solved = solve_in_two_passes(plan, design, spread, Y / unit, weight, progress, mark)
     if plan.final_link_is_open(len(targets)):
         solved = replace(solved, results=with_final_links(plan, solved.results, Y / unit, weight, None))
-    progress.end()
-    return solved.as_fitted(unit)
+    return solved.as_fitted(unit, progress)

@@ -41,11 +41,13 @@ class Solved:
     view: View
     checkpoints: Sequence[Checkpoint] = ()
 
-    def as_fitted(self, unit: FloatArray) -> Fitted:
-        """Return the record of the fit, which has ended."""
+    def as_fitted(self, unit: FloatArray, progress: Progress) -> Fitted:
+        """Return the record of the fit, which ends here."""
+        fitted = as_fitted(self.results, self.view.to_features, unit)
+        progress.end(fitted)
         for checkpoint in self.checkpoints:
             checkpoint.remove()
-        return as_fitted(self.results, self.view.to_features, unit)
+        return fitted
 
 
 def fit_rows(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None, teller: Teller) -> Fitted:
@@ -55,8 +57,7 @@ def fit_rows(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None, te
     if plan.final_link_is_open(targets.Y.shape[1]):
         held_out = None if plan.link_cv is None else _held_out(plan, X, targets, weight)
         solved = replace(solved, results=with_final_links(plan, solved.results, targets.Y, weight, held_out))
-    progress.end()
-    return solved.as_fitted(targets.unit)
+    return solved.as_fitted(targets.unit, progress)
 
 
 def solve_rows(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..solvers.result import FloatArray
-from .record import model_of
+from .record import Fitted, model_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,12 @@ class Teller:
         context = self.open_context(n_steps)
         context.call_on_fit_task_begin(**self.told)
         return context
+
+    def end(self, context: Any, fitted: Fitted) -> None:
+        """End the task of this context: the model is there."""
+        if context is not None:
+            attributes = self.attributes(fitted.coef, fitted.links)
+            context.call_on_fit_task_end(**self.told, reconstruction_attributes=attributes)
 
     def say(self, text: str) -> None:
         if self.verbose:
@@ -86,9 +92,8 @@ class Progress:
             f"atoms {iterate.n_atoms}  change {iterate.change:.2e}"
         )
 
-    def end(self) -> None:
-        if self.context is not None:
-            self.context.call_on_fit_task_end(**self.teller.told, reconstruction_attributes={})
+    def end(self, fitted: Fitted) -> None:
+        self.teller.end(self.context, fitted)
 
 
 class SearchProgress:
@@ -113,9 +118,8 @@ class SearchProgress:
             task.call_on_fit_task_begin(**self.teller.told)
             task.call_on_fit_task_end(**self.teller.told)
 
-    def end(self) -> None:
-        if self.context is not None:
-            self.context.call_on_fit_task_end(**self.teller.told, reconstruction_attributes={})
+    def end(self, fitted: Fitted) -> None:
+        self.teller.end(self.context, fitted)
 
 
 class RowsBar:

@@ -105,7 +105,7 @@ def search(
     near = near_best(candidates, 1.0 if settings.rule == "one_se" else 0.0)
     chosen = min(near, key=operator.attrgetter("simplicity"))
     fitted = refit(plan, settings, prepared, X, targets, weight, cells, candidates, chosen, keeper)
-    progress.end()
+    progress.end(fitted)
     return fitted
 
 

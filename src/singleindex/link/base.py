@@ -76,7 +76,8 @@ class AdjustedLink(Link):
         )
 
     def clip(self, low: float, high: float) -> Link:
-        return replace(self, low=max(self.low, low), high=min(self.high, high))
+        # Bounds that were there before are values too.
+        return replace(self, low=min(max(self.low, low), high), high=max(min(self.high, high), low))
 
 
 class LinkFitter:

@@ -1,22 +1,22 @@
-"""Splits in which a class or all weight is missing, and data that cannot be split at all."""
+"""Which rows are held out together, and splits in which a class or all weight is missing."""
 
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import brier_score_loss, log_loss
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from singleindex import (
     SingleIndexClassifier,
     SingleIndexClassifierCV,
     SingleIndexRegressor,
     SingleIndexRegressorCV,
-    Slisotron,
 )
-from singleindex.design import chunk_arrays
-from singleindex.fitting.scoring import CLASS_SCORES
+from singleindex.design import as_design
+from singleindex.fitting.folds import splits_of
+from singleindex.fitting.plan import make_plan
+from singleindex.fitting.record import Targets
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -30,6 +30,47 @@ def with_few(n_rows, n_classes):
     y = np.where(INDEX < 0, 2, 0) if n_classes == 3 else np.zeros(N, int)
     y[np.argsort(-INDEX)[:n_rows]] = 1
     return y
+
+
+def splits(y, cv=5, is_classifier=False, weight=None, groups=None, rows=X):
+    plan = make_plan(X.shape[1], None, is_classifier=is_classifier)
+    return splits_of(cv, plan, rows, Targets(y, y[:, None], np.ones(1)), weight, groups)
+
+
+def test_every_row_is_held_out_once():
+    for is_classifier in (False, True):
+        found = splits((INDEX > 0).astype(float), is_classifier=is_classifier)
+        assert sorted(np.concatenate([test for _, test in found])) == list(range(N))
+        assert all(len(np.intersect1d(train, test)) == 0 for train, test in found)
+
+
+def test_folds_of_a_classifier_keep_the_shares_of_the_classes():
+    y = np.repeat([0, 1], [50, 10])
+    assert [int(y[test].sum()) for _, test in splits(y, is_classifier=True)] == [2] * 5
+    assert [int(y[test].sum()) for _, test in splits(y)] == [0, 0, 0, 0, 10]
+
+
+def test_groups_and_splitters_are_passed_on():
+    groups = np.arange(N) % 7
+    for train, test in splits(INDEX, cv=GroupKFold(3), groups=groups):
+        assert not set(groups[train]) & set(groups[test])
+    assert len(splits(INDEX, cv=[(np.arange(40), np.arange(40, N))])) == 1
+
+
+def test_a_design_is_split_as_its_rows_are():
+    for a, b in zip(splits(INDEX), splits(INDEX, rows=as_design(X)), strict=True):
+        np.testing.assert_array_equal(a[1], b[1])
+
+
+def test_splits_without_weight_on_either_side_are_left_out():
+    weight = np.ones(N)
+    weight[:12] = 0  # the first of five folds
+    with pytest.warns(UserWarning, match="1 of the 5 splits"):
+        found = splits(INDEX, weight=weight)
+    assert [test[0] for _, test in found] == [12, 24, 36, 48]
+
+
+# ---------------------------------------------------------------- a class that is rare
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 4])
@@ -64,16 +105,6 @@ def test_fewer_folds_where_no_class_has_a_row_for_each(model):
         clone(model).fit(X[:2], y[2:4])
 
 
-def test_scores_of_classes_are_those_of_scikit_learn():
-    y = np.digitize(INDEX, [-1, 1])
-    p = RNG.dirichlet(np.ones(3), size=N)
-    weight = RNG.random(N)
-    Y = (y[:, None] == np.arange(3)).astype(float)
-    brier = sum(brier_score_loss(y == k, p[:, k], sample_weight=weight) for k in range(3))
-    assert CLASS_SCORES["neg_brier_score"](p, Y, weight) == pytest.approx(-brier)
-    assert CLASS_SCORES["neg_log_loss"](p, Y, weight) == pytest.approx(-log_loss(y, p, sample_weight=weight))
-
-
 # ---------------------------------------------------------------- weight
 
 
@@ -103,24 +134,3 @@ def test_weight_without_folds_that_lack_it_warns_of_nothing():
     SingleIndexClassifierCV(cv=StratifiedKFold(4), **QUICK).fit(
         X, (INDEX > 0).astype(int), sample_weight=weight
     )
-
-
-# ---------------------------------------------------------------- data in blocks
-
-
-@pytest.mark.parametrize(
-    "model",
-    [SingleIndexRegressorCV(), SingleIndexClassifierCV(), Slisotron()],
-    ids=lambda m: type(m).__name__,
-)
-def test_blocks_of_rows_say_what_to_do_instead(model):
-    y = (INDEX > 0).astype(int)
-    with pytest.raises(ValueError, match=r"needs its data in memory\. Choose the settings on a sample"):
-        model.fit(chunk_arrays(X, y))
-    with pytest.raises(ValueError, match="needs its data in memory"):
-        model.fit(chunk_arrays(X, y), None)
-    da = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="needs its data in memory"):
-        model.fit(da.from_array(X, chunks=20), da.from_array(y, chunks=20))
-    with pytest.raises(ValueError, match="requires y"):
-        model.fit(X)
