@@ -15,6 +15,8 @@ _ROUNDING = 1e-10
 
 # Above this share of the smaller side a full decomposition is the faster one.
 _FULL_ABOVE = 0.25
+# So is it for small matrices, and it is exact, which PROPACK is not where it starts from the answer.
+_SMALL = 32
 
 
 @dataclass(frozen=True)
@@ -145,9 +147,9 @@ def truncated_svd(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the `rank` largest singular values and their vectors, the largest first.
 
-    PROPACK; where it does not converge ARPACK; a full decomposition only where the rank is not small.
+    PROPACK; where it does not converge ARPACK; a full decomposition where matrix or rank are not large.
     """
-    if rank > _FULL_ABOVE * min(matrix.shape):
+    if rank > _FULL_ABOVE * min(matrix.shape) or min(matrix.shape) <= _SMALL:
         u, s, vt = np.linalg.svd(matrix, full_matrices=False)
         return u[:, :rank], s[:rank], vt[:rank]
     if not matrix.any():
@@ -157,7 +159,8 @@ def truncated_svd(
     first = np.random.default_rng(0).standard_normal(max(matrix.shape))
     try:
         v0 = first[: len(matrix)] if start is None or not start.any() else start
-        u, s, vt = svds(matrix, k=rank, v0=v0, solver="propack")
+        # It draws new vectors where those at hand are exhausted: the same ones in every run.
+        u, s, vt = svds(matrix, k=rank, v0=v0, solver="propack", random_state=0)
     except np.linalg.LinAlgError:
         u, s, vt = svds(matrix, k=rank, v0=first[: min(matrix.shape)], solver="arpack")
     order = np.argsort(-s, kind="stable")
