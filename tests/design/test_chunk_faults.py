@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 from singleindex import SingleIndexClassifier, SingleIndexClassifierCV, SingleIndexRegressor
 from singleindex.design import ChunkError, chunk_arrays, read_chunks
@@ -358,3 +359,23 @@ def test_errors_travel_between_processes():
     error = pickle.loads(pickle.dumps(ChunkError("chunk 3: bad")))
     assert isinstance(error, ChunkError)
     assert str(error) == "chunk 3: bad"
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 2, 7])
+def test_lines_longer_than_a_chunk_are_read_once(tmp_path, chunk_rows):
+    rng = np.random.default_rng(0)
+    X = sparse.random(40, 60, density=0.3, format="csr", random_state=0)
+    X[5], X[6] = 1.5, 0.0  # a line that is much longer than others, and one without an entry
+    y = rng.integers(0, 2, 40)
+    dump_svmlight_file(X, y, str(tmp_path / "rows.svm"), zero_based=False)
+    blocks = list(read_chunks(tmp_path / "rows.svm", chunk_rows=chunk_rows))
+    np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), y)
+    read = sparse.vstack([block.X for block in blocks]).toarray()
+    np.testing.assert_allclose(read, X.toarray()[:, : read.shape[1]], atol=1e-12)
+
+
+def test_arrays_that_are_no_rows_of_numbers():
+    with pytest.raises(ValueError, match="y one or two, got 2 and 3"):
+        chunk_arrays(np.ones((4, 2)), np.ones((4, 1, 1)))
+    with pytest.raises(ValueError, match="real numbers"):
+        chunk_arrays(np.ones((4, 2)), np.ones(4) * 1j)

@@ -332,3 +332,10 @@ def test_json_keeps_the_preparation(saved):
     document = json.loads((folder / "m.json").read_text(encoding="utf-8"))
     assert document["preparation"]["categories"]["city"] == ["B", "O'Hare", "Zürich"]
     assert from_json(json.dumps(document)).n_features_in_ == len(document["feature_names"])
+
+
+def test_a_dialect_that_is_not_there_is_answered_with_those_that_are():
+    from singleindex.export.as_sql import quoted
+
+    with pytest.raises(ValueError, match=r"dialect must be one of.*'duckdb'.*got 'oracle'"):
+        quoted("age", "oracle")

@@ -112,3 +112,9 @@ BAD = {
 def test_refuses(change, telling):
     with pytest.raises(ValueError, match=telling):
         lipschitz_isotonic_regression(**{"x": X, "y": Y, **change})
+
+
+@pytest.mark.parametrize("bounds", [{"y_max": -np.inf}, {"y_min": np.inf}])
+def test_bounds_that_no_number_meets(bounds):
+    with pytest.raises(ValueError, match="no number is between"):
+        lipschitz_isotonic_regression([0.0, 1.0], [0.0, 1.0], **bounds)

@@ -189,6 +189,8 @@ def as_numbers(frame: Any) -> Any:
             count = infinite[name]
             raise CliError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
         return numbers
+    except OverflowError:
+        raise CliError("a column holds whole numbers beyond 1e308; leave it out with --drop COL") from None
     except (ValueError, TypeError):
         for name in frame.columns:
             bad = frame[name][pandas.to_numeric(frame[name], errors="coerce").isna() & frame[name].notna()]

@@ -77,8 +77,7 @@ def to_sql(
     1.5
     """
     parts = parts_of(model)
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {sorted(DIALECTS)}, got {dialect!r}.")
+    check_dialect(dialect)
     if value not in VALUES:
         raise ValueError(f"value must be one of {VALUES}, got {value!r}.")
     if value == "class" and parts.kind not in ("binary", "multiclass"):
@@ -113,8 +112,14 @@ def column_expressions(parts: Facts, columns: Any, dialect: str) -> list[str]:
     return [quoted(name, dialect) for name in names]
 
 
+def check_dialect(dialect: str) -> None:
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect must be one of {sorted(DIALECTS)}, got {dialect!r}.")
+
+
 def quoted(name: str, dialect: str) -> str:
     """Return a column name as the dialect writes it."""
+    check_dialect(dialect)
     first, last = DIALECTS[dialect][0], DIALECTS[dialect][1]
     return first + escaped(name, _IN_NAMES.get(dialect, {last: last + last})) + last
 

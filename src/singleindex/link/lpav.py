@@ -375,6 +375,8 @@ def check_bounds(y_min: Any, y_max: Any) -> tuple[float, float]:
     high = np.inf if y_max is None else float(y_max)
     if np.isnan(low) or np.isnan(high) or low > high:
         raise ValueError(f"y_min must be at most y_max, got y_min={y_min}, y_max={y_max}.")
+    if low == np.inf or high == -np.inf:
+        raise ValueError(f"no number is between y_min={y_min} and y_max={y_max}; use None for no bound.")
     return low, high
 
 

@@ -20,6 +20,10 @@ class ArrayReader:
     has_target = True
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, chunk_rows: int | None) -> None:
+        if np.ndim(y) not in (1, 2) or X.ndim != 2:
+            raise ValueError(f"X must have two dimensions and y one or two, got {X.ndim} and {np.ndim(y)}.")
+        if np.iscomplexobj(X) or np.iscomplexobj(y):
+            raise ValueError("X and y must hold real numbers, got complex ones.")
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         X = as_sound(X)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class NpyFile:
         self.path = path
         try:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
+        except (ValueError, OSError, EOFError, SyntaxError, TokenError) as error:
             raise ChunkError(
                 f"{path}: it is no .npy file of numbers, or cut off ({error}); write it anew."
             ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
@@ -44,8 +45,8 @@ class SvmlightReader:
         self.n_features = n_features or (highest + 1 if self.zero_based else highest)
 
     def chunks(self) -> Generator[Block]:
-        for path, start, name in self._pieces():
-            X, y = self._load(path, start, name, n_features=self.n_features, zero_based=self.zero_based)
+        for path, start, end, name in self._pieces():
+            X, y = self._load(path, start, end, name, n_features=self.n_features, zero_based=self.zero_based)
             if len(y):
                 yield Block(X, y, None, name, (path,))
 
@@ -64,31 +65,37 @@ class SvmlightReader:
             sample = file.read(1 << 20)
         return max(1, chunk_rows * len(sample) // max(sample.count(b"\n"), 1))
 
-    def _pieces(self) -> Iterator[tuple[str, int, str]]:
+    def _pieces(self) -> Iterator[tuple[str, int, int, str]]:
+        """Yield where each chunk begins and ends: at the beginning of a line, however long lines are."""
         for path in self.paths:
-            size = os.path.getsize(path)
-            for number, start in enumerate(range(0, size, self.length)):
-                end = min(start + self.length, size)
-                yield path, start, f"{path}, chunk {number} (bytes {start} to {end - 1})"
+            size, start, number = os.path.getsize(path), 0, 0
+            while start < size:
+                with open(path, "rb") as file:
+                    file.seek(min(start + self.length, size) - 1)
+                    file.readline()
+                    end = max(file.tell(), start + 1)  # of a file that was cut meanwhile, too
+                yield path, start, end, f"{path}, chunk {number} (bytes {start} to {end - 1})"
+                start, number = end, number + 1
 
     def _scan(self, n_chunks: int | None) -> tuple[int, int]:
         """Return the lowest and the highest column of the first chunks, or of all."""
         lowest, highest = _MANY_COLUMNS, 0
-        for path, start, name in islice(self._pieces(), n_chunks):
-            X, _ = self._load(path, start, name, n_features=_MANY_COLUMNS, zero_based=True)
+        for path, start, end, name in islice(self._pieces(), n_chunks):
+            X, _ = self._load(path, start, end, name, n_features=_MANY_COLUMNS, zero_based=True)
             if X.nnz:
                 lowest, highest = min(lowest, int(X.indices.min())), max(highest, int(X.indices.max()))
         return lowest, highest
 
-    def _load(self, path: str, start: int, name: str, **options: Any) -> tuple[Any, Any]:
+    def _load(self, path: str, start: int, end: int, name: str, **options: Any) -> tuple[Any, Any]:
         from sklearn.datasets import load_svmlight_file  # slow to import, and seldom needed
 
         try:
-            X, y = load_svmlight_file(path, offset=start, length=self.length, **options)
-        except ValueError as error:
+            with open(path, "rb") as file:
+                file.seek(start)
+                X, y = load_svmlight_file(io.BytesIO(file.read(end - start)), **options)
+        except (ValueError, OverflowError) as error:
             raise ChunkError(
                 f"{name}: not in the svmlight format, or with more columns than n_features ({error}); "
-                "correct "
-                "these lines."
+                "correct these lines."
             ) from error
         return X, y
