@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._select import select_largest
+from .separable import Separable
 
 FloatArray = NDArray[np.float64]
 
@@ -70,6 +71,13 @@ class Structure:
     def dual_norm(self, gradient: FloatArray) -> float:
         """Return the least amount at which `shrink(gradient, amount)` is zero."""
         raise ValueError(f"{type(self).__name__} has no soft thresholding; use penalty=0 and n_atoms.")
+
+    def separable(self, n_coordinates: int) -> Separable | None:
+        """Return the norm as a sum over blocks of coordinates, None where it is no such sum.
+
+        Where it is one, w is found by coordinate descent.
+        """
+        return None
 
     # ------------------------------------------------------------ how it is used
 
