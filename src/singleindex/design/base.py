@@ -66,6 +66,11 @@ class Design:
             block[:, k] = self.matvec(unit_vector(d, int(j)))
         return block
 
+    def combine(self, which: NDArray[np.intp], w: FloatArray) -> FloatArray:
+        """Return the sums of some columns with weights of shape (len(which), n_sums)."""
+        sums: FloatArray = self.columns(which) @ w
+        return sums
+
     def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         """Return the weighted covariances of some columns; `weight` sums to one."""
         return covariances(self.columns(which), weight)

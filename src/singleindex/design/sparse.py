@@ -64,6 +64,9 @@ class SparseDesign(Design):
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
         return np.asfortranarray(self.X[:, which].toarray(), dtype=np.float64)
 
+    def combine(self, which: NDArray[np.intp], w: FloatArray) -> FloatArray:
+        return np.asarray(self.X[:, which] @ w)
+
     def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         # Without a dense copy: products of what is stored, about zero, less those of the means.
         weight = as_vector(weight, self.shape[0], "weight")

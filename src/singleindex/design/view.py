@@ -107,6 +107,11 @@ class View(Design):
         sweep = self.design.sweep(replace(visit, w=w, w_old=w_old), y, weight)
         return replace(sweep, gradient=self.linear_map.pull_back(sweep.gradient))
 
+    def columns(self, which: NDArray[np.intp]) -> FloatArray:
+        if isinstance(self.linear_map, Scaling):
+            return self.design.columns(which) * self.linear_map.scale[which]
+        return super().columns(which)
+
     def take(self, rows: NDArray[np.intp]) -> View:
         return View(self.design.take(rows), self.linear_map)
 
@@ -130,6 +135,10 @@ def column_factors(variance: FloatArray, power: float, unit: FloatArray | None =
     sd = np.sqrt(variance) if unit is None else np.sqrt(variance) / unit
     used = sd > 0
     scale = np.zeros_like(sd)
+    if power == 1:  # without a detour by the others: columns in units of powers of two are then the same
+        with np.errstate(over="ignore"):
+            scale[used] = 1 / sd[used]
+        return scale
     if used.any():
         with np.errstate(all="ignore"):  # what is too large or too small is for the caller to see
             if unit is None:

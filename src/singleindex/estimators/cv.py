@@ -139,9 +139,9 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
 
     def __init__(
         self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
-        alpha: Sequence[float] = (0.1,), penalty: Sequence[float] | None = None,
-        scale_power: Sequence[float | None] = (0.5, 0.0), cv: Any = 5,
-        scoring: Any = "neg_mean_squared_error", rule: str = "best", refit: str = "auto",
+        alpha: float | Sequence[float] | None = None, penalty: Sequence[float] | None = None,
+        scale_power: Sequence[float | None] = (1.0, 0.5, 0.0), cv: Any = 10,
+        scoring: Any = "neg_mean_squared_error", rule: str = "average", refit: str = "auto",
         held_out_link: bool = True, lipschitz: float = 1.0, link: LinkLike = "learned", max_iter: int = 2,
         tol: float = 1e-2, n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
@@ -186,9 +186,9 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
 
     def __init__(
         self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
-        alpha: Sequence[float] = (0.1,), penalty: Sequence[float] | None = None,
-        scale_power: Sequence[float | None] = (0.5, 0.0), cv: Any = 5, scoring: Any = "neg_brier_score",
-        rule: str = "best", refit: str = "auto", held_out_link: bool = True, lipschitz: float = 1.0,
+        alpha: float | Sequence[float] | None = None, penalty: Sequence[float] | None = None,
+        scale_power: Sequence[float | None] = (1.0, 0.5, 0.0), cv: Any = 10, scoring: Any = "neg_log_loss",
+        rule: str = "average", refit: str = "auto", held_out_link: bool = True, lipschitz: float = 1.0,
         link: LinkLike = "learned", max_iter: int = 2, tol: float = 1e-2, class_weight: Any = None,
         n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..design import View, multiply
-from ..link import LinkFitter, MonotoneCurve
+from ..link import Line, LinkFitter, MonotoneCurve, Sigmoid, fit_blend
 from ..solvers import Iterate, fit_scale
 from ..solvers.result import FloatArray
 from .extremes import check_kept, unit_of
@@ -149,4 +149,33 @@ def with_cross_fitted_link(
     scale = factor / sd
     longer = best.rescaled(scale, link.shift(scale * mean))
     check_kept(best.coef, longer.coef)
+    return longer
+
+
+def with_blended_link(
+    best: Iterate, plan: Plan, y: FloatArray, weight: Weight, held_out: FloatArray
+) -> Iterate:
+    """Return the iterate with a link between a sigmoid, or a line, and a learned curve, fitted to held-out rows.
+
+    `held_out` is the index of every row under models that have not seen it, at unit spread over those they
+    have seen, and NaN for rows that were never held out. The index of new rows is brought to the spread of
+    the held-out ones, which is smaller than that of training rows.
+    """
+    seen = np.isfinite(held_out)
+    mean, sd = spread_of(best.index, weight)
+    part = None if weight is None else weight[seen]
+    _, spread = spread_of(held_out[seen], part) if seen.any() else (0.0, 0.0)
+    if not (sd > 0 and spread > 0):
+        return best
+    shape = Sigmoid() if plan.is_classifier else Line()
+    y = np.ascontiguousarray(y[seen])
+    link = fit_blend(held_out[seen] / spread, y, part, shape, plan.fitter.is_bounded).link
+    # At the largest slope that is allowed for, which is what fixes the length of w.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steepest = np.max(np.diff(link.y) / np.diff(link.x), initial=0.0)
+    stretch = steepest / plan.fitter.slope if steepest > 0 else 1.0
+    scale = stretch / (sd * spread)
+    longer = best.rescaled(scale, MonotoneCurve(stretch * link.x + scale * mean, link.y))
+    check_kept(best.coef, longer.coef)
+    warn_if_not_identified(longer.link, y)
     return longer

@@ -80,6 +80,11 @@ class Plan:
     def simplicity(self) -> Simplicity:
         return Simplicity(self.structure, self.fitter.slope, self.n_atoms, self.alpha)
 
+    @property
+    def link_is_free(self) -> bool:
+        """Whether nothing is known of the link but that it rises: then any that does may stand in for it."""
+        return self.fitter.is_free and not self.shared_link
+
     def is_joint(self, n_outputs: int) -> bool:
         """Return whether the outputs are one problem."""
         return n_outputs > 1 and (self.shared_link or self.structure.joint)

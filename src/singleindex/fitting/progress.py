@@ -97,7 +97,7 @@ class Progress:
 
 
 class SearchProgress:
-    """Tells of the steps of a search: every fold that has been traced, every path that has been scored."""
+    """Tells of the steps of a search: every fold that has been traced, both stages that are scored."""
 
     def __init__(self, teller: Teller) -> None:
         self.teller = teller
@@ -105,10 +105,10 @@ class SearchProgress:
         self.done: dict[str, int] = {}
         self.context: Any = None
 
-    def begin(self, n_folds: int, n_paths: int) -> None:
-        self.total = {"fold traced": n_folds, "path scored": n_paths}
+    def begin(self, n_folds: int, n_stages: int) -> None:
+        self.total = {"fold traced": n_folds, "stage scored": n_stages}
         self.done = dict.fromkeys(self.total, 0)
-        self.context = self.teller.begin(n_folds + n_paths)
+        self.context = self.teller.begin(n_folds + n_stages)
 
     def step(self, name: str) -> None:
         self.done[name] += 1

@@ -1,47 +1,36 @@
-"""The search behind the CV estimators: warm paths on every fold, every iterate scored on held-out rows."""
+"""The search behind the CV estimators: warm paths on every fold, every candidate scored on held-out rows."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..design import Design, multiply, take_rows
-from ..link import LinkFitter
-from ..solvers import Iterate, Level, SolverResult, Status
-from ..solvers.path import hard_levels, soft_levels
-from ..solvers.result import FloatArray, as_history, squared
-from .candidates import (
-    CHOICES,
-    Candidate,
-    HeldOut,
-    near_best,
-    not_told_apart,
-    over_folds,
-    over_told_splits,
-    table_of,
-)
-from .checks import check_n_atoms, check_number, check_penalty
-from .cross_fit import Weight, line_length, standardised
-from .extremes import Spread, check_kept
+from ..design import Design, as_design
+from ..solvers.result import FloatArray
+from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
+from .chosen import Chosen, as_record
+from .cross_fit import Weight
+from .cut import Cut, Cutter, sizes_below
+from .extremes import Spread
 from .folds import splits_of
-from .memory import prepare, with_final_links
-from .path import Trace, trace_path
+from .grid import Cell, check_sizes, listed, make_cells
+from .judge import Judge
+from .memory import prepare
 from .plan import Plan
 from .progress import SearchProgress, Teller
-from .record import Fitted, Targets, as_fitted
-from .scoring import Scorekeeper, Scoring
+from .record import Fitted, Targets
+from .scoring import Scoring
+from .trace import Fold, Key, Model, held_out_indices, largest_penalties, rows_of, trace_cells
 
-RULES = ("best", "one_se")
-REFITS = ("auto", "all", "average")
-# Below this number of rows one w varies more than it gains by being one.
-FEW_ROWS = 150
-# Held-out indices, in units of their spread, below which single precision is enough for them.
-_MOST_SINGLE = 1e30
+RULES = ("average", "best", "one_se")
+REFITS = ("auto", "folds", "all")
+# What the whole average keeps of the weight where there are fewer rows than columns: cuts of it are chosen
+# by the same few rows.
+_WHOLE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -66,21 +55,33 @@ class SearchSettings:
         if len(listed(self.alpha)) == 0 or len(listed(self.scale_power)) == 0:
             raise ValueError("alpha and scale_power must name at least one value each.")
 
-    def averages(self, n_rows: int) -> bool:
-        """Return whether the model is the mean of all candidates that the folds cannot tell from the best."""
-        return self.refit == "average" or (self.refit == "auto" and n_rows < FEW_ROWS)
+    @property
+    def from_all(self) -> bool:
+        """Whether w is learned once more from all rows; else it is the mean over the folds."""
+        return self.refit == "all" or (self.refit == "auto" and self.rule != "average")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One path of the search: a column scale, a ridge, and the levels along it."""
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The rows of a search."""
 
-    scale_power: float | None
-    alpha: float
-    levels: tuple[Level, ...]
+    X: Any
+    Y: FloatArray
+    weight: Weight
+    design: Design
+    spread: Spread
 
-    def plan(self, plan: Plan) -> Plan:
-        return replace(plan, power=self.scale_power, alpha=self.alpha)
+    @property
+    def whole(self) -> Fold:
+        return Fold(self.X, self.Y, self.weight)
+
+    @property
+    def n_outputs(self) -> int:
+        return self.Y.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        return self.design.shape[1]
 
 
 def search(
@@ -94,65 +95,23 @@ def search(
     teller: Teller,
 ) -> Fitted:
     """Choose the settings on held-out rows, then learn w and the link from all."""
-    prepared = prepare(X, weight)
-    cells = make_cells(plan, settings, prepared)
+    data = Data(X, targets.Y, weight, *prepare(X, weight))
+    sizes = check_sizes(plan, settings.n_atoms, data.n_features)
+    cells = make_cells(plan, settings, data.design, data.spread, data.whole.n_rows, data.n_outputs)
     splits = splits_of(settings.cv, plan, X, targets, weight, groups)
     progress = SearchProgress(teller)
-    progress.begin(len(splits), len(cells))
-    traced = trace_folds(plan, X, targets.Y, weight, splits, cells, settings.n_jobs, progress)
-    keeper = Scorekeeper(plan, scoring, X, targets, weight, splits)
-    candidates = score_all(keeper, traced, cells, progress)
-    near = near_best(candidates, 1.0 if settings.rule == "one_se" else 0.0)
-    chosen = min(near, key=operator.attrgetter("simplicity"))
-    fitted = refit(plan, settings, prepared, X, targets, weight, cells, candidates, chosen, keeper)
+    progress.begin(len(splits), 2)
+    largest = largest_penalties(plan, cells, data.design, data.spread, data.whole)
+    bank = trace_folds(plan, data, splits, cells, largest, settings.n_jobs, progress)
+    judge = Judge(plan, scoring, X, targets, weight, splits)
+    first = judge.scores(bank.held_out)
+    progress.step("stage scored")
+    weights = choose_first(settings.rule, first, bank)
+    chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
+    progress.step("stage scored")
+    fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
     progress.end(fitted)
     return fitted
-
-
-# ---------------------------------------------------------------- the grid
-
-
-def listed(values: Any) -> Sequence[Any]:
-    """Return what is to be tried; one value is as good as a list of it."""
-    return [values] if values is None or np.ndim(values) == 0 else values
-
-
-def make_cells(plan: Plan, settings: SearchSettings, prepared: tuple[Design, Spread]) -> list[Cell]:
-    """Return the paths that are searched."""
-    design, spread = prepared
-    structure = plan.structure
-    n_available = structure.check((design.shape[1],))
-    if settings.n_atoms is None:
-        hard = hard_levels(n_available)
-    else:
-        counts = {check_n_atoms(k, n_available) for k in np.atleast_1d(np.asarray(settings.n_atoms)).tolist()}
-        hard = [Level(n_atoms=k) for k in sorted(counts, key=lambda k: k or np.inf, reverse=True)]
-    paths = [tuple(hard)] if hard else []
-    if structure.is_soft:
-        if settings.penalty is None:
-            paths.append(tuple(soft_levels()))
-        elif len(listed(settings.penalty)):
-            shares = sorted(
-                {check_penalty(p, structure, "penalty") for p in listed(settings.penalty)}, reverse=True
-            )
-            paths.append(tuple(Level(penalty=p) for p in shares))
-    return [
-        Cell(scale, check_number("alpha", alpha), path)
-        for scale in _distinct_scales(plan, listed(settings.scale_power), spread)
-        for alpha in listed(settings.alpha)
-        for path in paths
-    ]
-
-
-def _distinct_scales(plan: Plan, powers: Sequence[float | None], spread: Spread) -> list[float | None]:
-    """Return those of the column scales that make a difference to these columns."""
-    kept: dict[float | None, FloatArray] = {}
-    for power in powers:
-        checked = None if power is None else check_number("scale_power", power)
-        factor = np.log(replace(plan, power=checked).column_factors(spread)[spread.variance > 0])
-        if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
-            kept[power] = factor
-    return list(kept)
 
 
 # ---------------------------------------------------------------- the folds
@@ -160,161 +119,113 @@ def _distinct_scales(plan: Plan, powers: Sequence[float | None], spread: Spread)
 
 def trace_folds(
     plan: Plan,
-    X: Any,
-    Y: FloatArray,
-    weight: Weight,
+    data: Data,
     splits: Sequence[Any],
     cells: Sequence[Cell],
+    largest: FloatArray,
     n_jobs: int | None,
     progress: SearchProgress,
-) -> list[Any]:
-    """Return by fold, cell, level and iteration what is held out."""
-    traced = []
+) -> Bank:
+    """Return the candidates of all paths."""
+    found = []
     # In the order of the folds, whatever the number of jobs.
     for fold in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(trace_fold)(plan, X, Y, weight, train, test, cells) for train, test in splits
+        delayed(trace_fold)(plan, data, train, test, cells, largest) for train, test in splits
     ):
-        traced.append(fold)
+        found.append(fold)
         progress.step("fold traced")
-    return traced
+    bank = common_bank(found, len(data.Y), data.n_outputs)
+    if not bank.keys:
+        raise ValueError(NOTHING_FOUND)
+    return bank
+
+
+NOTHING_FOUND = (
+    "No column of X has anything to do with y in some of the folds: there is no model to choose. Check X and y, "
+    "or use fewer folds."
+)
 
 
 def trace_fold(
-    plan: Plan, X: Any, Y: FloatArray, weight: Weight, train: Any, test: Any, cells: Sequence[Cell]
-) -> list[Any]:
-    X_train, X_test = take_rows(X, train), take_rows(X, test)
-    part = None if weight is None else weight[train]
-    prepared = prepare(X_train, part)
-    traced = []
-    for cell in cells:
-        trace = trace_path(cell.plan(plan), prepared, Y[train], part, cell.levels)
-        traced.append([_held_out(plan, steps, trace, X_test, part) for steps in trace.levels])
-    return traced
+    plan: Plan, data: Data, train: Any, test: Any, cells: Sequence[Cell], largest: FloatArray
+) -> tuple[dict[Key, Model], Any, FloatArray]:
+    fold = rows_of(data.X, data.Y, data.weight, train)
+    models = trace_cells(plan, cells, data.spread, fold, largest)
+    index = held_out_indices(
+        rows_of(data.X, data.Y, None, test).X, list(models.values()), data.n_features, data.n_outputs
+    )
+    return models, test, index
 
 
-def _held_out(
-    plan: Plan, steps: list[list[Iterate]], trace: Trace, X_test: Any, weight: Weight
-) -> list[HeldOut]:
-    """Return what is held out in each iteration of a level; where the solver has settled, the same again."""
-    held_out: list[HeldOut] = []
-    last: list[Iterate] = []
-    for iterates in steps:
-        if last and all(a.coef is b.coef for a, b in zip(iterates, last, strict=True)):
-            held_out.append(held_out[-1])
-            continue
-        coef, offset = standardised(plan, iterates, trace.view.to_features, weight)
-        index = multiply(X_test, coef) + offset
-        positions = np.flatnonzero(coef)
-        count = float(np.mean([one.n_atoms for one in iterates]))
-        if np.max(np.abs(index), initial=0.0) < _MOST_SINGLE:
-            index = index.astype(np.float32)
-        held_out.append(HeldOut(index, count, positions, coef.reshape(-1)[positions]))
-        last = iterates
-    return held_out
+# ---------------------------------------------------------------- the choice
 
 
-# ---------------------------------------------------------------- scores
+def choose_first(rule: str, scores: Sequence[Scores], bank: Bank) -> FloatArray:
+    """Return the weights of the candidates, by outputs."""
+    if rule == "average":
+        return np.column_stack([soft_weights(one) for one in scores])
+    return np.column_stack([_single(rule, one, bank.n_atoms()) for one in scores])
 
 
-def score_all(
-    keeper: Scorekeeper, traced: Sequence[Any], cells: Sequence[Cell], progress: SearchProgress
-) -> list[Candidate]:
-    """Return one candidate per cell, level and iteration."""
-    candidates = []
-    for i, cell in enumerate(cells):
-        for j, level in enumerate(cell.levels):
-            before: tuple[HeldOut, ...] = ()
-            for t, folds in enumerate(zip(*(fold[i][j] for fold in traced), strict=True)):
-                # Where all folds have settled, further iterations are the same candidate.
-                if before and all(map(operator.is_, before, folds)):
-                    break
-                values = (cell.scale_power, cell.alpha, level.n_atoms, level.penalty, t + 1)
-                told = dict(zip(CHOICES, values, strict=True))
-                scores = np.array(keeper.score(folds))
-                candidates.append(Candidate(i, j, t, told, folds, scores, scores))
-                before = folds
-        progress.step("path scored")
-    return over_told_splits(candidates)
+def _single(rule: str, scores: Scores, n_atoms: FloatArray) -> FloatArray:
+    """Return the weights of one candidate alone: the best, or the simplest within a standard error of it."""
+    chosen = scores.best
+    if rule == "one_se":
+        near = np.flatnonzero(scores.mean - scores.mean[chosen] <= scores.error_of(scores.losses[chosen]))
+        chosen = int(near[np.lexsort((scores.mean[near], n_atoms[near]))[0]])
+    weight = np.zeros(len(n_atoms))
+    weight[chosen] = 1.0
+    return weight
 
 
-# ---------------------------------------------------------------- the chosen model
-
-
-def refit(
+def second_stage(
     plan: Plan,
     settings: SearchSettings,
-    prepared: tuple[Design, Spread],
-    X: Any,
-    targets: Targets,
-    weight: Weight,
-    cells: Sequence[Cell],
-    candidates: Sequence[Candidate],
-    chosen: Candidate,
-    keeper: Scorekeeper,
-) -> Fitted:
-    """Trace the chosen path on all rows, and take from it the chosen iterate, or average what is as good."""
-    cell = cells[chosen.cell]
-    trace = trace_path(cell.plan(plan), prepared, targets.Y, weight, cell.levels)
-    steps = trace.levels[chosen.level][: chosen.iteration + 1]
-    results = [_result_of([step[k] for step in steps]) for k in range(targets.Y.shape[1])]
-    to_features = trace.view.to_features
-    averages = settings.averages(X.shape[0])
-    used = [one.folds for one in not_told_apart(candidates)] if averages else [chosen.folds]
-    stability, coef = over_folds(used, (X.shape[1], len(results)))
-    if averages:
-        results, to_features = averaged(X, coef, results, targets.Y, plan.fitter, weight), lambda w: w
-    if plan.fitter.is_learned:
-        held_out = None
-        if settings.held_out_link:
-            held_out = keeper.mean_pooled(used)
-        results = with_final_links(plan, results, targets.Y, weight, held_out)
-    unit = keeper.scoring.unit(targets.unit)
-    found = {
-        "best_params_": chosen.settings, "best_score_": float(chosen.mean_score * unit),
-        "cv_results_": table_of(candidates, unit), "path_": path_record(cell, trace, targets.unit),
-        "stability_": stability,
-    }  # fmt: skip
-    return as_fitted(results, to_features, targets.unit, found)
+    data: Data,
+    splits: Sequence[Any],
+    sizes: list[int] | None,
+    bank: Bank,
+    weights: FloatArray,
+    judge: Judge,
+    first: Sequence[Scores],
+) -> Chosen:
+    """Cut the averages of all folds to few atoms, where held-out rows are for it."""
+    if sizes is not None and not sizes:
+        return Chosen(bank, first, weights, None)
+    averages = [bank.average(f, weights, data.n_features) for f in range(len(splits))]
+    tried = sizes
+    if tried is None:
+        most = max(_most_atoms(plan, average, data.n_outputs) for average in averages)
+        tried = sizes_below(most)
+    keeps_all = sizes is None and not (settings.penalty is not None and not len(listed(settings.penalty)))
+    cutter = Cutter(plan, np.sqrt(data.spread.variance), tried, keeps_all, data.n_outputs)
+    found = []
+    for (train, test), average in zip(splits, averages, strict=True):
+        fold = rows_of(data.X, data.Y, data.weight, train)
+        models = {cut: model for cut, model in cutter.cuts(average, fold, as_design(fold.X)) if model is not None}
+        X_test = rows_of(data.X, data.Y, None, test).X
+        found.append(
+            (models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs))
+        )
+    cuts = common_bank(found, len(data.Y), data.n_outputs)
+    scores = judge.scores(cuts.held_out)
+    if settings.rule == "average" and sizes is None:
+        second = np.column_stack([_second_weights(one, cuts, data) for one in scores])
+    else:
+        second = np.column_stack([_single(settings.rule, one, cuts.n_atoms()) for one in scores])
+    return Chosen(cuts, scores, second, cutter, averages, is_limited=sizes is not None)
 
 
-def path_record(cell: Cell, trace: Trace, unit: FloatArray) -> dict[str, Any]:
-    """Return `path_`: the numbers and the coefficients of every level."""
-    return {
-        "n_atoms": np.array([level.n_atoms for level in cell.levels], dtype=np.float64),
-        "penalty": np.array([level.penalty for level in cell.levels]),
-        "coefs": trace.last_coefs(unit),
-        "mse": [
-            [
-                float(np.mean([one.mse * squared(u) for one, u in zip(step, unit, strict=True)]))
-                for step in steps
-            ]
-            for steps in trace.levels
-        ],
-    }
+def _second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:
+    weight = equal_weights(scores)
+    whole = [k for k, cut in enumerate(cuts.keys) if cut == Cut(None, 0.0)]
+    if whole and data.whole.n_rows < data.n_features:
+        weight *= 1 - _WHOLE_SHARE
+        weight[whole] += _WHOLE_SHARE
+    return weight
 
 
-def _result_of(iterates: Sequence[Iterate]) -> SolverResult:
-    """Return the last of these iterates as a solver's result."""
-    records = [[float(getattr(one, name)) for name in Iterate.RECORDED] for one in iterates]
-    best = replace(iterates[-1], n_iter=len(iterates) - 1)
-    return SolverResult(best, Status.CHOSEN, as_history(records, Iterate.RECORDED), len(iterates))
-
-
-def averaged(
-    X: Any,
-    coef: FloatArray,
-    results: Sequence[SolverResult],
-    Y: FloatArray,
-    fitter: LinkFitter,
-    weight: Weight,
-) -> list[SolverResult]:
-    """Return results with these coefficients, in the units of X, and the link that goes with them."""
-    index = np.asarray(multiply(X, coef))
-    averaged = []
-    for k, result in enumerate(results):
-        factor = line_length(index[:, k], Y[:, k], fitter, weight) if fitter.is_learned else 1.0
-        link, _ = fitter.fit(factor * index[:, k], np.ascontiguousarray(Y[:, k]), weight)
-        best = replace(result.best, coef=coef[:, k], index=index[:, k]).rescaled(factor, link)
-        check_kept(coef[:, k], best.coef)
-        averaged.append(replace(result, best=best))
-    return averaged
+def _most_atoms(plan: Plan, average: FloatArray, n_outputs: int) -> int:
+    if plan.is_joint(n_outputs):
+        return plan.structure.count_atoms(average)
+    return max(plan.structure.count_atoms(w) for w in average.T)

@@ -89,6 +89,8 @@ class LinkFitter:
     ----------
     is_learned : bool, default=True
         Whether the link adapts to any scale of the index, so that only its direction matters.
+    is_free : bool, default=False
+        Whether any rising curve is as good as another before the data are asked.
     is_bounded : bool, default=False
         Whether `slope` really bounds the link, so that a short w means a flat link; then `at_slope` is there.
     slope : float, default=1.0
@@ -98,6 +100,7 @@ class LinkFitter:
     """
 
     is_learned: ClassVar[bool] = True
+    is_free: ClassVar[bool] = False
 
     @property
     def is_bounded(self) -> bool:
@@ -116,6 +119,10 @@ class LinkFitter:
     ) -> tuple[Any, FloatArray]:
         """Return the link, a :class:`Link`, and its values at `index`."""
         raise NotImplementedError(f"{type(self).__name__} needs a method fit(index, y, sample_weight).")
+
+    def curvature(self, fitted: FloatArray) -> FloatArray | None:
+        """Return the slope of the link where it has these values, None where `slope` is all that is known."""
+        return None
 
     def at_slope(self, slope: float) -> LinkFitter:
         """Return the fitter of links with this largest slope."""

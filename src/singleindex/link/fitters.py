@@ -21,6 +21,8 @@ class Lpav(LinkFitter):
 
     lipschitz: float = 1.0
 
+    is_free: ClassVar[bool] = True
+
     @property
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.lipschitz))
@@ -123,6 +125,9 @@ class FixedLink(LinkFitter):
     def takes_any_unit(self) -> bool:
         return self.name == "identity"
 
+    def curvature(self, fitted: FloatArray) -> FloatArray | None:
+        return fitted * (1 - fitted) if self.name == "logistic" else None
+
     def fit(
         self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
     ) -> tuple[ShiftedLink, FloatArray]:
@@ -137,12 +142,43 @@ class FixedLink(LinkFitter):
             fitted = ShiftedLink(self.name, offset)(index)
             return float(np.average(fitted, weights=sample_weight)) - mean
 
-        offset = mean - centre if self.name == "identity" else find_root(excess, -centre)
+        if self.name == "identity":
+            offset = mean - centre
+        elif self.name == "logistic" and 0 < mean < 1:
+            offset = logistic_offset(index, mean, sample_weight)
+        else:
+            offset = find_root(excess, -centre)
         link = ShiftedLink(self.name, offset)
         fitted = link(index)
         if callable(self.name):
             check_link_values(index, fitted)
         return link, fitted
+
+
+def logistic_offset(index: FloatArray, mean: float, weight: FloatArray | None) -> float:
+    """Return the offset at which the mean of a logistic curve is `mean`, between 0 and 1.
+
+    Newton's steps, or halves of what is left where they would leave it.
+    """
+    share = np.full(len(index), 1 / len(index)) if weight is None else weight / weight.sum()
+    level = float(np.log(mean / (1 - mean)))
+    low, high = level - float(np.max(index)), level - float(np.min(index))
+    offset = min(max(level - float(share @ index), low), high)
+    for _ in range(100):
+        p = expit(index + offset)
+        excess = float(share @ p) - mean
+        if excess > 0:
+            high = offset
+        else:
+            low = offset
+        slope = float(share @ (p * (1 - p)))
+        moved = offset - excess / slope if slope > 0 else np.inf
+        if not low < moved < high:
+            moved = 0.5 * (low + high)
+        if abs(excess) <= 1e-14 or abs(moved - offset) <= 1e-15 * (1 + abs(offset)):
+            break
+        offset = moved
+    return offset
 
 
 def check_link_values(index: FloatArray, fitted: FloatArray) -> None:

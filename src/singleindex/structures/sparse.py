@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .base import FloatArray, Structure, keep_largest
+from .separable import Separable
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class Sparse(Structure):
         # What is within the amount of zero becomes zero, anything else moves by it.
         within = np.clip(w, -amount, amount)
         return np.subtract(w, within, out=within)
+
+    def separable(self, n_coordinates: int) -> Separable:
+        lower = np.zeros(n_coordinates) if self.positive else None
+        return Separable(np.ones(n_coordinates), lower=lower)
 
     def norm(self, w: FloatArray) -> float:
         return float(np.abs(w).sum())

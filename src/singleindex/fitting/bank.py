@@ -1,0 +1,140 @@
+"""The candidates of a search on every fold, and what held-out rows say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solvers.result import FloatArray
+from .trace import Model
+
+# Weights below this share of the largest are none.
+_LEAST_WEIGHT = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """Candidates: on every fold a model each, and the index of every row under those that have not seen it.
+
+    Attributes
+    ----------
+    keys : list
+        What tells the candidates apart.
+    models : list of list of Model
+        By fold, then by candidate.
+    held_out : array of shape (n_candidates, n_rows, n_outputs)
+        Means where a row was held out several times, NaN where never.
+    """
+
+    keys: list[Any]
+    models: list[list[Model]]
+    held_out: FloatArray
+
+    def n_atoms(self) -> FloatArray:
+        return np.mean([[one.n_atoms for one in fold] for fold in self.models], axis=0)
+
+    def mean_held_out(self, weight: FloatArray) -> FloatArray:
+        """Return the weighted mean of the candidates' held-out indices; both by outputs, (n_rows, n_outputs)."""
+        used = np.flatnonzero(weight.any(axis=1))
+        return np.einsum("kj,knj->nj", weight[used], self.held_out[used])
+
+    def average(self, fold: int, weight: FloatArray, n_features: int) -> FloatArray:
+        """Return the weighted mean of the candidates' w on a fold: (n_features, n_outputs)."""
+        coef = np.zeros((n_features, weight.shape[1]))
+        for k in np.flatnonzero(weight.any(axis=1)):
+            self.models[fold][k].add_to(coef, weight[k])
+        return coef
+
+    def votes(self, weight: FloatArray, n_features: int) -> FloatArray:
+        """Return in which share of the models, of all folds and weighted, each coefficient is in use."""
+        share = np.zeros((n_features, weight.shape[1]))
+        for fold in self.models:
+            for k in np.flatnonzero(weight.any(axis=1)):
+                at = fold[k].positions
+                share.reshape(-1)[at] += weight[k][at % weight.shape[1]]
+        return share / len(self.models)
+
+
+def common_bank(
+    found: Sequence[tuple[dict[Any, Model], Any, FloatArray]], n_rows: int, n_outputs: int
+) -> Bank:
+    """Return the candidates that every fold has: of each fold its models, its held-out rows and their indices."""
+    keys = [key for key in found[0][0] if all(key in models for models, _, _ in found)]
+    total, times = np.zeros((len(keys), n_rows, n_outputs)), np.zeros(n_rows)
+    chosen = []
+    for models, rows, index in found:
+        place = {key: k for k, key in enumerate(models)}
+        order = [place[key] for key in keys]
+        total[:, rows] += index[order]
+        times[rows] += 1
+        chosen.append([models[key] for key in keys])
+    with np.errstate(invalid="ignore"):
+        total /= np.where(times > 0, times, np.nan)[None, :, None]
+    return Bank(keys, chosen, total)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Losses of candidates by unit: a row, or a fold where a score has no rows.
+
+    Attributes
+    ----------
+    losses : array of shape (n_candidates, n_units)
+    weight : array of shape (n_units,)
+        How many rows, or folds, each unit counts for.
+    splits : array of shape (n_candidates, n_splits)
+        Minus the mean loss of every split: what the user asked for.
+    """
+
+    losses: FloatArray
+    weight: FloatArray
+    splits: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        mean: FloatArray = self.losses @ (self.weight / self.weight.sum())
+        return mean
+
+    @property
+    def best(self) -> int:
+        return int(np.nanargmin(self.mean))
+
+    def error_of(self, losses: FloatArray) -> FloatArray:
+        """Return the standard errors of the means of some losses."""
+        total = self.weight.sum()
+        share = self.weight / total
+        centred = losses - (losses @ share)[..., None]
+        if total <= 1:
+            return np.zeros(losses.shape[:-1])
+        return np.sqrt(np.square(centred) @ share / (total - 1))
+
+    def behind(self) -> tuple[FloatArray, FloatArray]:
+        """Return how far each candidate is behind the best one, and the standard error of that."""
+        gap = self.losses - self.losses[self.best]
+        return self.mean - self.mean[self.best], self.error_of(gap)
+
+
+def soft_weights(scores: Scores) -> FloatArray:
+    """Return weights that fall with the distance from the best mean loss, in units of its standard error."""
+    behind = scores.mean - scores.mean[scores.best]
+    unit = float(scores.error_of(scores.losses[scores.best]))
+    weight = np.exp(-behind / unit) if unit > 0 else (behind <= 0).astype(float)
+    return _normalised(np.where(weight >= _LEAST_WEIGHT, weight, 0.0))
+
+
+def equal_weights(scores: Scores, errors: float = 1.0) -> FloatArray:
+    """Return equal weights for what is within so many standard errors of the difference from the best."""
+    return _normalised(within(scores, errors).astype(float))
+
+
+def within(scores: Scores, errors: float) -> NDArray[np.bool_]:
+    behind, error = scores.behind()
+    return behind <= errors * error + 1e-12 * abs(scores.mean[scores.best])
+
+
+def _normalised(weight: FloatArray) -> FloatArray:
+    return weight / weight.sum()

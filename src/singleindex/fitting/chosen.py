@@ -1,0 +1,226 @@
+"""The chosen model of a search: its w, its link, and the record of how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..solvers import Iterate, SolverResult
+from ..solvers.result import FloatArray
+from .bank import Bank, Scores
+from .cross_fit import line_length, with_blended_link
+from .cut import Cutter
+from .extremes import check_kept
+from .grid import Cell
+from .memory import with_final_links
+from .plan import Plan
+from .record import Fitted, Targets, as_fitted
+from .trace import trace_cells
+from .whole import whole_path
+
+# Coefficients that fewer of the averaged models use are left out.
+LEAST_VOTES = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The candidates that the model is made of, with their weights by outputs.
+
+    Attributes
+    ----------
+    bank : Bank
+    scores : list of Scores
+    weights : array of shape (n_candidates, n_outputs)
+    cutter : Cutter or None
+        What made the candidates of averages; None where they are those of the paths.
+    averages : list of array
+        By fold, what was cut.
+    is_limited : bool
+        Whether the number of atoms must not be exceeded.
+    """
+
+    bank: Bank
+    scores: Sequence[Scores]
+    weights: FloatArray
+    cutter: Cutter | None
+    averages: list[FloatArray] = field(default_factory=list)
+    is_limited: bool = False
+
+
+def as_record(
+    plan: Plan,
+    settings: Any,
+    data: Any,
+    targets: Targets,
+    cells: Sequence[Cell],
+    largest: FloatArray,
+    bank: Bank,
+    first: Sequence[Scores],
+    first_weights: FloatArray,
+    chosen: Chosen,
+) -> Fitted:
+    """Return the model with its link and the record of the search."""
+    best = bank.keys[_best_of_all(first)]
+    votes = chosen.bank.votes(chosen.weights, data.n_features)
+    coef = coef_of(plan, settings, data, cells, largest, bank, first_weights, chosen)
+    if settings.rule == "average" and not chosen.is_limited:
+        coef = without_rare(coef, votes, plan.is_joint(data.n_outputs))
+    path = whole_path(plan, cells[best.cell], data.design, data.spread, data.whole, largest[best.cell])
+    results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
+    results = with_links(plan, settings, data, results, chosen)
+    unit = targets.unit
+    found = {
+        **search_record(cells, largest, bank, first, first_weights, chosen, settings, unit),
+        "path_": path.record(unit),
+        "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
+    }
+    return as_fitted(results, lambda w: w, unit, found)
+
+
+# ---------------------------------------------------------------- w
+
+
+def coef_of(
+    plan: Plan,
+    settings: Any,
+    data: Any,
+    cells: Sequence[Cell],
+    largest: FloatArray,
+    bank: Bank,
+    first_weights: FloatArray,
+    chosen: Chosen,
+) -> FloatArray:
+    """Return w in the units of X: the mean over folds, or learned once more from all rows."""
+    if settings.from_all:
+        average = average_of_all(plan, cells, data, largest, bank, first_weights)
+    elif chosen.is_limited:
+        average = np.mean(chosen.averages, axis=0)
+    else:
+        folds = range(len(chosen.bank.models))
+        mean: FloatArray = np.mean([chosen.bank.average(f, chosen.weights, data.n_features) for f in folds], axis=0)
+        return mean
+    if chosen.cutter is None:
+        return average
+    models = dict(chosen.cutter.cuts(average, data.whole, data.design))
+    coef, total = np.zeros_like(average), np.zeros(average.shape[1])
+    for cut, weight in zip(chosen.bank.keys, chosen.weights, strict=True):
+        if weight.any() and models.get(cut) is not None:
+            models[cut].add_to(coef, weight)
+            total += weight
+    return np.divide(coef, total, out=average, where=total > 0)
+
+
+def average_of_all(
+    plan: Plan, cells: Sequence[Cell], data: Any, largest: FloatArray, bank: Bank, weights: FloatArray
+) -> FloatArray:
+    """Return the weighted mean of the candidates, learned from all rows."""
+    used = {bank.keys[k] for k in np.flatnonzero(weights.any(axis=1))}
+    models = trace_cells(plan, cells, data.spread, data.whole, largest, only={key.cell for key in used})
+    average, total = np.zeros((data.n_features, data.n_outputs)), np.zeros(data.n_outputs)
+    for key, weight in zip(bank.keys, weights, strict=True):
+        if key in used and key in models:
+            models[key].add_to(average, weight)
+            total += weight
+    if not total.all():  # all rows explain y further than any fold, and their path has ended earlier
+        return np.mean([bank.average(f, weights, data.n_features) for f in range(len(bank.models))], axis=0)
+    return average / total
+
+
+def without_rare(coef: FloatArray, votes: FloatArray, is_joint: bool) -> FloatArray:
+    """Return w without what few of the averaged models use."""
+    if is_joint:
+        votes = np.broadcast_to(votes.max(axis=1, keepdims=True), votes.shape)
+    least = np.minimum(LEAST_VOTES, votes.max(axis=0))
+    return np.where(votes >= least - 1e-12, coef, 0.0)
+
+
+# ---------------------------------------------------------------- its link
+
+
+def with_links(plan: Plan, settings: Any, data: Any, results: list[SolverResult], chosen: Chosen) -> list[SolverResult]:
+    """Return the results with their final links, and w at the length that goes with them."""
+    results = [replace(one, best=_at_rows(one.best, data.design, plan, data, k)) for k, one in enumerate(results)]
+    if not plan.fitter.is_learned:
+        return results
+    if not settings.held_out_link:
+        return with_final_links(plan, results, data.Y, data.weight, None)
+    held_out = chosen.bank.mean_held_out(chosen.weights)
+    if not plan.link_is_free:
+        return with_final_links(plan, results, data.Y, data.weight, held_out)
+    return [
+        replace(one, best=with_blended_link(one.best, plan, data.Y[:, k], data.weight, held_out[:, k]))
+        for k, one in enumerate(results)
+    ]
+
+
+def _at_rows(best: Iterate, design: Any, plan: Plan, data: Any, k: int) -> Iterate:
+    """Return an iterate with its index, and a link fitted to the rows it was learned from."""
+    y, fitter = np.ascontiguousarray(data.Y[:, k]), plan.fitter
+    index = design.matvec(best.coef)
+    factor = line_length(index, y, fitter, data.weight) if fitter.is_learned else 1.0
+    link, _ = fitter.fit(factor * index, y, data.weight)
+    longer = replace(best, index=index).rescaled(factor, link)
+    check_kept(best.coef, longer.coef)
+    return longer
+
+
+# ---------------------------------------------------------------- how it was found
+
+
+def _best_of_all(scores: Sequence[Scores]) -> int:
+    return int(np.nanargmin(np.mean([one.mean for one in scores], axis=0)))
+
+
+def search_record(
+    cells: Sequence[Cell],
+    largest: FloatArray,
+    bank: Bank,
+    first: Sequence[Scores],
+    first_weights: FloatArray,
+    chosen: Chosen,
+    settings: Any,
+    unit: FloatArray,
+) -> dict[str, Any]:
+    """Return `best_params_`, `best_score_` and `cv_results_`."""
+    rows = [_settings_of(cells[key.cell], key) for key in bank.keys]
+    tables = [_table(rows, 1, bank, first, first_weights)]
+    params = dict(rows[_best_of_all(first)])
+    final = first
+    if chosen.cutter is not None:
+        cuts = [params | {"n_atoms": cut.n_atoms, "relaxation": cut.form} for cut in chosen.bank.keys]
+        tables.append(_table(cuts, 2, chosen.bank, chosen.scores, chosen.weights))
+        params, final = cuts[_best_of_all(chosen.scores)], chosen.scores
+    results = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
+    scores = final[0].splits[_best_of_all(final)]
+    return {"best_params_": params, "best_score_": float(np.nanmean(scores)), "cv_results_": results}
+
+
+def _settings_of(cell: Cell, key: Any) -> dict[str, Any]:
+    level = cell.levels[key.level]
+    return {
+        "scale_power": cell.scale_power, "link": cell.link, "alpha": cell.alpha, "penalty": level.penalty,
+        "n_atoms": level.n_atoms, "relaxation": float(key.form) if cell.is_exact else 0.0,
+    }  # fmt: skip
+
+
+def _table(
+    rows: list[dict[str, Any]], stage: int, bank: Bank, scores: Sequence[Scores], weights: FloatArray
+) -> dict[str, Any]:
+    """Return one array per quantity, one entry per candidate; None, no limit, becomes NaN."""
+    table: dict[str, Any] = {"stage": np.full(len(rows), stage)}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        table[name] = np.array(values) if name == "link" else np.array(values, dtype=np.float64)
+    splits = scores[0].splits
+    table["mean_n_atoms"] = bank.n_atoms()
+    table["weight"] = weights.mean(axis=1)
+    table["mean_test_score"] = np.nanmean(splits, axis=1)
+    table["std_test_score"] = np.nanstd(splits, axis=1)
+    for k, column in enumerate(splits.T):
+        table[f"split{k}_test_score"] = column.copy()
+    return table

@@ -1,0 +1,135 @@
+"""What a search tries: column scales, links in the loop, ridges, and the levels of simplicity along each path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..design import Design
+from ..link import FixedLink, LinkFitter
+from ..solvers import Level
+from ..solvers.path import hard_levels, soft_levels
+from ..solvers.result import FloatArray
+from .checks import check_n_atoms, check_number, check_penalty
+from .extremes import Spread
+from .plan import Plan
+
+# Rows from which a link can be learned while w is, of classes and of numbers.
+_ROWS_TO_LEARN = {True: 1000, False: 150}
+# Levels of a path, and the last one as a share of the first, with more rows than columns or fewer.
+_N_LEVELS, _LAST_LONG, _LAST_WIDE = 50, 1e-3, 1e-2
+# The ridge along gradient paths where none is asked for.
+_GRADIENT_ALPHA = 0.1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One path of the search: a column scale, the link in the loop, a ridge, and the levels along it."""
+
+    scale_power: float | None
+    fitter: LinkFitter
+    alpha: float
+    levels: tuple[Level, ...]
+    is_exact: bool
+
+    @property
+    def link(self) -> str:
+        """The name of the link in the loop."""
+        return "learned" if self.fitter.is_learned else str(getattr(self.fitter, "name", "own"))
+
+    def plan(self, plan: Plan) -> Plan:
+        return replace(plan, power=self.scale_power, alpha=self.alpha, fitter=self.fitter)
+
+
+def listed(values: Any) -> Sequence[Any]:
+    """Return what is to be tried; one value is as good as a list of it."""
+    return [values] if values is None or np.ndim(values) == 0 else values
+
+
+def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows: float, n_outputs: int) -> list[Cell]:
+    """Return the paths that are searched."""
+    exact = is_exact(plan, n_outputs)
+    scales = distinct_scales(plan, listed(settings.scale_power), spread)
+    if exact:
+        levels = (exact_levels(settings.penalty, plan, design.shape),)
+        fitters, alphas = loop_fitters(plan, n_rows), listed(0.0 if settings.alpha is None else settings.alpha)
+    else:
+        levels = gradient_levels(plan, settings, design.shape[1])
+        fitters, alphas = [plan.fitter], listed(_GRADIENT_ALPHA if settings.alpha is None else settings.alpha)
+    return [
+        Cell(scale, fitter, check_number("alpha", alpha), path, exact)
+        for scale in scales
+        for fitter in fitters
+        for alpha in alphas
+        for path in levels
+    ]
+
+
+def check_sizes(plan: Plan, n_atoms: Any, n_features: int) -> list[int] | None:
+    """Return the numbers of atoms that were asked for, None for any."""
+    if n_atoms is None:
+        return None
+    available = plan.structure.check((n_features,))
+    given = np.atleast_1d(np.asarray(n_atoms)).tolist()
+    return sorted({check_n_atoms(k, available) or available for k in given})
+
+
+def is_exact(plan: Plan, n_outputs: int) -> bool:
+    """Tell whether w can be found by exact steps: where its norm is a sum over blocks of coordinates."""
+    _, structure = plan.structure.coordinates(plan.n_features)
+    return structure.separable(plan.n_features) is not None and not (plan.shared_link and n_outputs > 1)
+
+
+def loop_fitters(plan: Plan, n_rows: float) -> list[LinkFitter]:
+    """Return the links that w is learned with.
+
+    Few rows cannot afford a link that is learned together with w; for a link that was asked for there is no
+    other.
+    """
+    if not plan.link_is_free:
+        return [plan.fitter]
+    fixed = FixedLink("logistic" if plan.is_classifier else "identity")
+    return [fixed, plan.fitter] if n_rows >= _ROWS_TO_LEARN[plan.is_classifier] else [fixed]
+
+
+def exact_levels(penalty: Any, plan: Plan, shape: tuple[int, int]) -> tuple[Level, ...]:
+    """Return the levels of a path of exact steps, from strong to weak, as shares of the largest penalty."""
+    if penalty is None or not len(listed(penalty)):
+        n, d = shape
+        shares = np.geomspace(1.0, _LAST_LONG if n > d else _LAST_WIDE, _N_LEVELS + 1)[1:].tolist()
+    else:
+        shares = sorted({check_penalty(p, plan.structure, "penalty") for p in listed(penalty)}, reverse=True)
+    return tuple(Level(penalty=share) for share in shares)
+
+
+def gradient_levels(plan: Plan, settings: Any, n_features: int) -> list[tuple[Level, ...]]:
+    """Return the paths of gradient steps: few atoms, and soft thresholding where there is one."""
+    structure = plan.structure
+    n_available = structure.check((n_features,))
+    if settings.n_atoms is None:
+        hard = hard_levels(n_available)
+    else:
+        counts = {check_n_atoms(k, n_available) for k in np.atleast_1d(np.asarray(settings.n_atoms)).tolist()}
+        hard = [Level(n_atoms=k) for k in sorted(counts, key=lambda k: k or np.inf, reverse=True)]
+    paths = [tuple(hard)] if hard else []
+    if structure.is_soft:
+        if settings.penalty is None:
+            paths.append(tuple(soft_levels()))
+        elif len(listed(settings.penalty)):
+            shares = {check_penalty(p, structure, "penalty") for p in listed(settings.penalty)}
+            paths.append(tuple(Level(penalty=p) for p in sorted(shares, reverse=True)))
+    return paths
+
+
+def distinct_scales(plan: Plan, powers: Sequence[float | None], spread: Spread) -> list[float | None]:
+    """Return those of the column scales that make a difference to these columns."""
+    kept: dict[float | None, FloatArray] = {}
+    for power in powers:
+        checked = None if power is None else check_number("scale_power", power)
+        factor = np.log(replace(plan, power=checked).column_factors(spread)[spread.variance > 0])
+        if all(np.max(np.abs(factor - other)) > np.log(1.25) for other in kept.values()):
+            kept[power] = factor
+    return list(kept)

@@ -1,0 +1,285 @@
+"""One fold of a search: models along every path, as rows that they have not seen find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..design import Design, View, as_design, take_rows
+from ..solvers.exact import Exact, exact_path
+from ..solvers.relax import relax
+from ..solvers.result import FloatArray, Iterate
+from .cross_fit import Weight, spread_of
+from .extremes import Spread
+from .grid import Cell
+from .memory import prepare
+from .path import trace_path
+from .plan import Plan
+
+# A path ends where w has more coefficients than this share of the rows, or explains all but so much of y.
+_MOST_COEFFICIENTS, _UNEXPLAINED = 0.5, 0.01
+# Relaxed fits are tried where there are so many rows per coefficient.
+_ROWS_TO_RELAX = 5
+# How far a soft fit is relaxed: not, half and wholly.
+RELAXED = (0.0, 0.5, 1.0)
+
+
+class Key(NamedTuple):
+    """Where a candidate stands: its path, its level on it, and its form there."""
+
+    cell: int
+    level: int
+    form: float
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """w in the units of X, its index at unit spread over the rows it was learned from.
+
+    Attributes
+    ----------
+    positions, values
+        Of the coefficients that are not zero, among the flattened (n_features, n_outputs).
+    offset : array of shape (n_outputs,)
+        What to add to Xw.
+    n_atoms : float
+    """
+
+    positions: NDArray[np.intp]
+    values: FloatArray
+    offset: FloatArray
+    n_atoms: float
+
+    def add_to(self, coef: FloatArray, by: FloatArray) -> None:
+        """Add w, each output times a number, to an array of shape (n_features, n_outputs)."""
+        coef.reshape(-1)[self.positions] += by[self.positions % len(by)] * self.values
+
+
+def as_model(coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool) -> Model | None:
+    """Return w of shape (d, n_outputs) as a model; None where its index is the same for all rows.
+
+    `index` is that of the training rows. Where the scale of w is not free, as for a known link, it is left.
+    """
+    coef, offset = coef.copy(), np.zeros(coef.shape[1])
+    if is_free:
+        for k in range(coef.shape[1]):
+            mean, sd = spread_of(index[:, k], weight)
+            if not sd > 0:
+                coef[:, k] = 0.0
+                continue
+            coef[:, k] /= sd
+            offset[k] = -mean / sd
+    positions = np.flatnonzero(coef)
+    return Model(positions, coef.reshape(-1)[positions], offset, n_atoms) if len(positions) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows to learn from."""
+
+    X: Any
+    Y: FloatArray
+    weight: Weight
+
+    @property
+    def share(self) -> FloatArray:
+        n = len(self.Y)
+        return np.full(n, 1 / n) if self.weight is None else self.weight / self.weight.sum()
+
+    @property
+    def n_rows(self) -> float:
+        return float(len(self.Y) if self.weight is None else self.weight.sum())
+
+    @property
+    def n_outputs(self) -> int:
+        return self.Y.shape[1]
+
+    def output(self, k: int) -> Fold:
+        """Return the same rows with one output alone."""
+        return Fold(self.X, self.Y[:, [k]], self.weight)
+
+
+def rows_of(X: Any, Y: FloatArray, weight: Weight, rows: Any) -> Fold:
+    return Fold(take_rows(X, rows), Y[rows], None if weight is None else weight[rows])
+
+
+def trace_cells(
+    plan: Plan,
+    cells: Sequence[Cell],
+    spread: Spread,
+    fold: Fold,
+    largest: FloatArray,
+    only: set[int] | None = None,
+) -> dict[Key, Model]:
+    """Return the models of all paths on some rows.
+
+    `spread` is that of the columns over all rows, so that a level means the same on every fold.
+    """
+    found: dict[Key, Model] = {}
+    design = by_columns(fold.X)
+    for number, cell in enumerate(cells):
+        if only is not None and number not in only:
+            continue
+        if not cell.is_exact:
+            found |= {Key(number, *key): model for key, model in trace_gradient(plan, cell, fold).items()}
+            continue
+        outputs = [fold] if plan.is_joint(fold.n_outputs) else [fold.output(k) for k in range(fold.n_outputs)]
+        paths = [
+            dict(trace_exact(plan, cell, design, spread, one, largest[number, k]))
+            for k, one in enumerate(outputs)
+        ]
+        found |= {Key(number, *key): model for key, model in merged(paths).items()}
+    return found
+
+
+def by_columns(X: Any) -> Design:
+    """Return data as a design that hands out columns cheaply."""
+    if isinstance(X, np.ndarray):
+        X = np.asfortranarray(X)
+    return as_design(X)
+
+
+def largest_penalties(
+    plan: Plan, cells: Sequence[Cell], design: Design, spread: Spread, whole: Fold
+) -> FloatArray:
+    """Return the least penalty at which w is zero: by cell and output, the same for outputs that are one problem."""
+    largest = np.zeros((len(cells), whole.n_outputs))
+    for number, cell in enumerate(cells):
+        if not cell.is_exact:
+            continue
+        if plan.is_joint(whole.n_outputs):
+            largest[number] = exact_method(plan, cell, design, spread, whole)[1].largest_penalty()
+            continue
+        for k in range(whole.n_outputs):
+            largest[number, k] = exact_method(plan, cell, design, spread, whole.output(k))[1].largest_penalty()
+    return largest
+
+
+def exact_method(plan: Plan, cell: Cell, design: Design, spread: Spread, fold: Fold) -> tuple[View, Exact]:
+    """Return the exact steps of a path on some rows, and the view of X they are taken in."""
+    view, viewed = cell.plan(plan).view(design, spread)
+    y = fold.Y
+    if fold.n_outputs == 1:
+        y = np.ascontiguousarray(y[:, 0])
+    else:
+        viewed = viewed.for_joint_fit()
+    return view, Exact(view, y, viewed.simplicity, viewed.fitter, sample_weight=fold.weight)
+
+
+def trace_exact(
+    plan: Plan, cell: Cell, design: Design, spread: Spread, fold: Fold, largest: float
+) -> Iterator[tuple[tuple[int, float], Model]]:
+    """Yield level, form and model along a path of exact steps."""
+    view, method = exact_method(plan, cell, design, spread, fold)
+    shares = [level.penalty for level in cell.levels]
+    most = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs)
+    for level, iterate in enumerate(exact_path(method, [share * largest for share in shares])):
+        n_used = np.count_nonzero(iterate.coef)
+        if not n_used:
+            continue
+        if n_used > most or iterate.mse < _UNEXPLAINED * method.null:
+            return
+        for form, w, index in _forms(iterate, view, fold, cell, plan):
+            coef, index = view.to_features(w), index.reshape(-1, fold.n_outputs)
+            model = as_model(
+                coef.reshape(-1, fold.n_outputs), index, fold.weight, iterate.n_atoms, plan.fitter.is_learned
+            )
+            if model is not None:
+                yield (level, form), model
+
+
+def _forms(
+    iterate: Iterate, view: View, fold: Fold, cell: Cell, plan: Plan
+) -> Iterator[tuple[float, FloatArray, FloatArray]]:
+    """Yield the soft fit, and where there are rows enough that without a penalty, and the mean of both."""
+    yield 0.0, iterate.coef, iterate.index
+    used = np.flatnonzero(iterate.coef if iterate.coef.ndim == 1 else iterate.coef.any(axis=1))
+    if len(used) * _ROWS_TO_RELAX > fold.n_rows:
+        return
+    columns, soft = view.columns(used), iterate.coef[used]
+    free = relax_outputs(columns, fold, soft, cell)
+    if plan.fitter.is_learned:
+        soft, free = (at_unit_spread(w, columns, fold.share) for w in (soft, free))
+    for form in RELAXED[1:]:
+        w = np.zeros_like(iterate.coef)
+        w[used] = form * free + (1 - form) * soft
+        yield form, w, columns @ w[used]
+
+
+def relax_outputs(columns: FloatArray, fold: Fold, start: FloatArray, cell: Cell) -> FloatArray:
+    """Return the relaxed coefficients of each output."""
+    starts = start.reshape(len(start), -1)
+    relaxed = np.column_stack([
+        relax(columns, np.ascontiguousarray(y), fold.share, s, cell.fitter, cell.alpha)
+        for y, s in zip(fold.Y.T, starts.T, strict=True)
+    ])  # fmt: skip
+    return relaxed.reshape(start.shape)
+
+
+def at_unit_spread(w: FloatArray, columns: FloatArray, share: FloatArray) -> FloatArray:
+    """Return coefficients of some columns, by outputs, at which their index has unit spread."""
+    index = columns @ w
+    index = index - share @ index
+    sd = np.sqrt(share @ np.square(index))
+    return np.divide(w, sd, out=np.zeros_like(w), where=sd > 0)
+
+
+def merged(paths: list[dict[Any, Model]]) -> dict[Any, Model]:
+    """Return the models of several outputs as one each; where a path has ended early, its last one stands on."""
+    if len(paths) == 1:
+        return paths[0]
+    keys = sorted(set().union(*paths))
+    if not all(paths):
+        return {}
+    last = [next(iter(path.values())) for path in paths]
+    together = {}
+    for key in keys:
+        last = [path.get(key, one) for path, one in zip(paths, last, strict=True)]
+        together[key] = Model(
+            np.concatenate([one.positions * len(last) + k for k, one in enumerate(last)]),
+            np.concatenate([one.values for one in last]),
+            np.concatenate([one.offset for one in last]),
+            float(np.mean([one.n_atoms for one in last])),
+        )
+    return together
+
+
+def trace_gradient(plan: Plan, cell: Cell, fold: Fold) -> dict[tuple[int, float], Model]:
+    """Return by level and iteration the models along a path of gradient steps."""
+    planned = cell.plan(plan)
+    trace = trace_path(planned, prepare(fold.X, fold.weight), fold.Y, fold.weight, cell.levels)
+    found = {}
+    for level, steps in enumerate(trace.levels):
+        last: list[Iterate] = []
+        for number, iterates in enumerate(steps):
+            # Where the solver has settled, further iterations are the same candidate.
+            if last and all(a.coef is b.coef for a, b in zip(iterates, last, strict=True)):
+                break
+            coef = np.column_stack([trace.view.to_features(one.coef) for one in iterates])
+            index = np.column_stack([one.index for one in iterates])
+            count = float(np.mean([one.n_atoms for one in iterates]))
+            model = as_model(coef, index, fold.weight, count, plan.fitter.is_learned)
+            if model is not None:
+                found[level, float(number + 1)] = model
+            last = iterates
+    return found
+
+
+def held_out_indices(X_test: Any, models: Sequence[Model], n_features: int, n_outputs: int) -> FloatArray:
+    """Return the index of some rows under each of the models: (n_models, n_rows, n_outputs)."""
+    if not models:
+        return np.zeros((0, X_test.shape[0], n_outputs))
+    columns = np.unique(np.concatenate([one.positions // n_outputs for one in models]))
+    place = np.full(n_features, -1)
+    place[columns] = np.arange(len(columns))
+    stacked = np.zeros((len(columns), len(models), n_outputs))
+    for k, one in enumerate(models):
+        rows, outputs = np.divmod(one.positions, n_outputs)
+        stacked[place[rows], k, outputs] = one.values
+    product = as_design(X_test).combine(columns, stacked.reshape(len(columns), -1))
+    offsets = np.array([one.offset for one in models])
+    return product.reshape(-1, len(models), n_outputs).transpose(1, 0, 2) + offsets[:, None, :]
