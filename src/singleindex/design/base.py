@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import FloatArray
+from .columns import Columns, DenseColumns
 from .sweep import Sweep, Visit, residuals_of, sweep_rows
 
 
@@ -65,6 +66,11 @@ class Design:
         for k, j in enumerate(which):
             block[:, k] = self.matvec(unit_vector(d, int(j)))
         return block
+
+    def pack(self, which: NDArray[np.intp]) -> Columns:
+        """Return a copy of some columns in which each lies side by side: dense, or the stored entries."""
+        columns = self.columns(which)
+        return DenseColumns(np.ascontiguousarray(columns.T), np.ones(columns.shape[1]))
 
     def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         """Return the weighted covariances of some columns; `weight` sums to one."""
