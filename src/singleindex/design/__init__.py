@@ -3,6 +3,7 @@
 from .base import Design
 from .blocks import BlockDesign, ChunkError
 from .chunks import ChunkedData, chunk_arrays, read_chunks
+from .columns import DenseColumns, SparseColumns
 from .convert import as_design, as_row_design, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
@@ -17,10 +18,12 @@ __all__ = [
     "ChunkError",
     "ChunkedData",
     "CsrDesign",
+    "DenseColumns",
     "DenseDesign",
     "Design",
     "EntriesDesign",
     "Scaling",
+    "SparseColumns",
     "SparseDesign",
     "Sweep",
     "View",

@@ -120,3 +120,35 @@ def dense_matvec_by_columns(
             value = values[k]
             for i in range(X.shape[0]):
                 out[i] += X[i, j] * value
+
+
+def dense_gather(const real[:, :] X, const Py_ssize_t[::1] columns, double[:, ::1] out):
+    """Write the given columns into the rows of `out`."""
+    cdef Py_ssize_t i, k, begin, end
+    cdef Py_ssize_t n = X.shape[0]
+    # Rows by the dozen: what of X lies side by side is then still at hand, and so is what is written.
+    cdef Py_ssize_t tile = n if X.strides[0] <= <Py_ssize_t> sizeof(real) else 16
+    with nogil:
+        begin = 0
+        while begin < n:
+            end = begin + tile if begin + tile < n else n
+            for k in range(columns.shape[0]):
+                for i in range(begin, end):
+                    out[k, i] = X[i, columns[k]]
+            begin = end
+
+
+def csc_gather(
+    const real[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    const Py_ssize_t[::1] columns, const Py_ssize_t[::1] starts, double[::1] out_data, int[::1] out_indices,
+):
+    """Write the entries of the given columns, each from its place of `starts` on."""
+    cdef Py_ssize_t k, place
+    cdef index_t i
+    with nogil:
+        for k in range(columns.shape[0]):
+            place = starts[k]
+            for i in range(indptr[columns[k]], indptr[columns[k] + 1]):
+                out_data[place] = data[i]
+                out_indices[place] = <int> indices[i]
+                place += 1

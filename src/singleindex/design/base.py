@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import FloatArray
+from .columns import Columns, DenseColumns
 from .sweep import Sweep, Visit, residuals_of, sweep_rows
 
 
@@ -70,6 +71,11 @@ class Design:
         """Return the sums of some columns with weights of shape (len(which), n_sums)."""
         sums: FloatArray = self.columns(which) @ w
         return sums
+
+    def pack(self, which: NDArray[np.intp]) -> Columns:
+        """Return a copy of some columns in which each lies side by side: dense, or the stored entries."""
+        columns = self.columns(which)
+        return DenseColumns(np.ascontiguousarray(columns.T), np.ones(columns.shape[1]))
 
     def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         """Return the weighted covariances of some columns; `weight` sums to one."""

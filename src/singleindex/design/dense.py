@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._products import dense_matvec_by_columns, dense_matvec_by_rows
+from ._products import dense_gather, dense_matvec_by_columns, dense_matvec_by_rows
 from ._sweep import dense_sweep
 from .arrays import FloatArray
 from .base import Design
 from .checks import as_vector, check_length, check_numbers
+from .columns import DenseColumns, as_positions
 from .sweep import Visit, cut_rows, run_kernel
 
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
@@ -91,4 +92,10 @@ class DenseDesign(Design):
         return DenseDesign(self.X[rows])
 
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
-        return np.asfortranarray(self.X[:, which], dtype=np.float64)
+        return self.pack(which).values.T
+
+    def pack(self, which: NDArray[np.intp]) -> DenseColumns:
+        which = as_positions(which, self.shape[1])
+        values = np.empty((len(which), self.shape[0]))
+        dense_gather(self.X, which, values)
+        return DenseColumns(values, np.ones(len(which)))

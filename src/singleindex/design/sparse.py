@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._products import csc_matvec, csc_moments, csc_rmatvec
+from ._products import csc_gather, csc_matvec, csc_moments, csc_rmatvec
 from ._sweep import csr_rmatvec
 from .arrays import FloatArray
 from .base import Design, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
+from .columns import Columns, SparseColumns, as_positions
+
+# Share of stored entries from which columns are quicker to visit as arrays: measured.
+_FULL = 1 / 4
 
 
 class SparseDesign(Design):
@@ -30,7 +34,8 @@ class SparseDesign(Design):
             self.X = self.X.copy()
             self.X.sum_duplicates()
         self._parts = as_parts(self.X)
-        self._rows = as_parts(X) if X.format == "csr" else None
+        self._by_rows = X if X.format == "csr" else None
+        self._rows = None if self._by_rows is None else as_parts(X)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,18 +64,39 @@ class SparseDesign(Design):
         return mean, variance
 
     def take(self, rows: NDArray[np.intp]) -> SparseDesign:
-        return SparseDesign(self.X[rows])
+        return SparseDesign((self.X if self._by_rows is None else self._by_rows)[rows])
 
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
-        return np.asfortranarray(self.X[:, which].toarray(), dtype=np.float64)
+        return self._entries(which).toarray()
+
+    def pack(self, which: NDArray[np.intp]) -> Columns:
+        entries = self._entries(which)
+        return entries if len(entries.data) < _FULL * entries.n * len(which) else entries.as_dense()
+
+    def _entries(self, which: NDArray[np.intp]) -> SparseColumns:
+        which = as_positions(which, self.shape[1])
+        starts = np.zeros(len(which) + 1, dtype=np.intp)
+        np.cumsum(self._parts[2][which + 1] - self._parts[2][which], out=starts[1:])
+        data, indices = np.empty(starts[-1]), np.empty(starts[-1], dtype=np.int32)
+        csc_gather(*self._parts, which, starts, data, indices)
+        return SparseColumns(data, indices, starts, self.shape[0], np.ones(len(which)))
 
     def combine(self, which: NDArray[np.intp], w: FloatArray) -> FloatArray:
         return np.asarray(self.X[:, which] @ w)
 
     def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        # Without a dense copy: products of what is stored, about zero, less those of the means.
         weight = as_vector(weight, self.shape[0], "weight")
         some = self.X[:, which].astype(np.float64)
         mean = np.asarray(some.T @ weight)
+        # Products of what is stored, about zero, less those of the means: without a dense copy. No digits are
+        # lost of columns that are zero in half of the rows, since the deviation is no less than the mean.
         squares: FloatArray = (some.T @ some.multiply(weight[:, None]).tocsc()).toarray()
-        return squares - np.outer(mean, mean)
+        squares -= np.outer(mean, mean)
+        full = np.flatnonzero(some.astype(bool).T @ weight > 0.5)
+        if len(full):
+            centred = some[:, full].toarray() - mean[full]
+            # The columns on the other side need no centring then.
+            squares[full] = (some.T @ (centred.T * weight).T).T
+            squares[:, full] = squares[full].T
+            squares[np.ix_(full, full)] = (centred.T * weight) @ centred
+        return squares

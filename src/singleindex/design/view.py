@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .arrays import FloatArray
 from .base import Design
 from .checks import check_length
+from .columns import Columns, Positions, as_positions
 from .sweep import Sweep, Visit
 
 
@@ -49,6 +50,9 @@ class Scaling:
         turned *= self.scale
         return turned.T
 
+    def columns_behind(self, which: Positions) -> tuple[Positions, FloatArray]:
+        return which, self.scale[which]
+
 
 @dataclass(frozen=True, eq=False)
 class Chain:
@@ -65,6 +69,21 @@ class Chain:
 
     def pull_back(self, gradient: FloatArray) -> FloatArray:
         return self.inner.pull_back(self.outer.pull_back(gradient))
+
+    def columns_behind(self, which: Positions) -> tuple[Positions, FloatArray] | None:
+        between = columns_behind(self.inner, which)
+        behind = None if between is None else columns_behind(self.outer, between[0])
+        return None if between is None or behind is None else (behind[0], behind[1] * between[1])
+
+
+def columns_behind(linear_map: LinearMap, which: Positions) -> tuple[Positions, FloatArray] | None:
+    """Return the column of X behind each of some coordinates, and its factor.
+
+    None where coordinates are mixtures of columns, as those of a map are that does not say otherwise.
+    """
+    found: tuple[Positions, FloatArray] | None
+    found = linear_map.columns_behind(which) if hasattr(linear_map, "columns_behind") else None
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +126,25 @@ class View(Design):
         sweep = self.design.sweep(replace(visit, w=w, w_old=w_old), y, weight)
         return replace(sweep, gradient=self.linear_map.pull_back(sweep.gradient))
 
-    def columns(self, which: NDArray[np.intp]) -> FloatArray:
-        if isinstance(self.linear_map, Scaling):
-            return self.design.columns(which) * self.linear_map.scale[which]
-        return super().columns(which)
-
     def take(self, rows: NDArray[np.intp]) -> View:
         return View(self.design.take(rows), self.linear_map)
+
+    def columns(self, which: Positions) -> FloatArray:
+        return super().columns(which) if self._behind(which) is None else self.pack(which).toarray()
+
+    def pack(self, which: Positions) -> Columns:
+        behind = self._behind(which)
+        return super().pack(which) if behind is None else self.design.pack(behind[0]).times(behind[1])
+
+    def gram(self, which: Positions, weight: FloatArray) -> FloatArray:
+        behind = self._behind(which)
+        if behind is None:
+            return super().gram(which, weight)
+        columns, factor = behind
+        return self.design.gram(columns, weight) * np.outer(factor, factor)
+
+    def _behind(self, which: Positions) -> tuple[Positions, FloatArray] | None:
+        return columns_behind(self.linear_map, as_positions(which, self.shape[1]))
 
     def to_features(self, w: FloatArray) -> FloatArray:
         """Return the coefficients in the units of X."""

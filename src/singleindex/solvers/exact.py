@@ -18,7 +18,7 @@ from .simplicity import Simplicity
 
 # Curvature of the loss below which a row would count for next to nothing, however wrong it is.
 _LEAST_CURVATURE = 1e-3
-# The gap of an inner problem at which it is solved, as a share of the spread of y.
+# The duality gap at which an inner problem is solved, as a share of its objective.
 _INNER_TOL = 1e-4
 
 
@@ -59,7 +59,6 @@ class Exact(Gradient):
             raise ValueError(f"{type(self.simplicity.structure).__name__} has no exact step.")
         self.shape: Separable = shape
         self.null = self._mean_square(self._centred(y))
-        self.inner_tol = _INNER_TOL * self.null
 
     def start(self) -> State:
         if self.first is None:
@@ -76,7 +75,7 @@ class Exact(Gradient):
         rows = Rows(self.design, weight, -seen / curvature)
         inner = descend(
             rows, state.w, self.shape, self.simplicity.penalty, self.simplicity.alpha,
-            tol=self.inner_tol, last_penalty=min(state.penalty, 2 * self.simplicity.penalty),
+            tol=_INNER_TOL, last_penalty=state.penalty if np.isfinite(state.penalty) else None,
         )  # fmt: skip
         if not (state.w.any() or inner.w.any()):
             return replace(state, penalty=self.simplicity.penalty)

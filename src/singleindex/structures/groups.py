@@ -329,6 +329,10 @@ class Repeated:
         repeated: FloatArray = gradient[self.columns]
         return repeated
 
+    def columns_behind(self, which: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray]:
+        """Return the column of X behind each of some coordinates, and its factor."""
+        return self.columns[which], np.ones(len(which))
+
 
 def group_norms(w: FloatArray, labels: NDArray[np.intp], n_groups: int) -> FloatArray:
     return np.sqrt(np.bincount(labels, weights=np.square(w), minlength=n_groups))
