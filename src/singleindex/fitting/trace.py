@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..design import Design, View, as_design, take_rows
-from ..solvers.exact import Exact, exact_path
+from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.relax import relax
 from ..solvers.result import FloatArray, Iterate
 from .cross_fit import Weight, spread_of
@@ -167,7 +167,10 @@ def exact_method(plan: Plan, cell: Cell, design: Design, spread: Spread, fold: F
         y = np.ascontiguousarray(y[:, 0])
     else:
         viewed = viewed.for_joint_fit()
-    return view, Exact(view, y, viewed.simplicity, viewed.fitter, sample_weight=fold.weight)
+    return view, Exact(
+        view, y, viewed.simplicity, viewed.fitter, sample_weight=fold.weight, inner_tol=PATH_TOL,
+        max_sweeps=PATH_SWEEPS,
+    )  # fmt: skip
 
 
 def trace_exact(

@@ -18,8 +18,10 @@ from .simplicity import Simplicity
 
 # Curvature of the loss below which a row would count for next to nothing, however wrong it is.
 _LEAST_CURVATURE = 1e-3
-# The duality gap at which an inner problem is solved, as a share of its objective.
-_INNER_TOL = 1e-4
+# The duality gap at which an inner problem is solved, as a share of its objective, and the most sweeps for it.
+_INNER_TOL, _MOST_SWEEPS = 1e-6, 1000
+# The same along paths, where the next level goes on from here.
+PATH_TOL, PATH_SWEEPS = 1e-3, 50
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,25 @@ class Exact(Gradient):
     ----------
     design, y, simplicity, link_fitter, penalty, largest_penalty, sample_weight, start
         As for :class:`Gradient`; the structure of `simplicity` has to be separable.
+    inner_tol : float
+        The duality gap at which an inner problem is solved, as a share of its objective.
+    max_sweeps : int
+        The most sweeps of coordinate descent for it.
     """
 
     def __init__(
-        self, design: Design, y: FloatArray, simplicity: Simplicity, link_fitter: LinkFitter, **options: Any
+        self,
+        design: Design,
+        y: FloatArray,
+        simplicity: Simplicity,
+        link_fitter: LinkFitter,
+        *,
+        inner_tol: float = _INNER_TOL,
+        max_sweeps: int = _MOST_SWEEPS,
+        **options: Any,
     ) -> None:
         super().__init__(design, y, simplicity, link_fitter, **options)
+        self.inner_tol, self.max_sweeps = inner_tol, max_sweeps
         shape = self.simplicity.structure.separable(design.shape[1])
         if shape is None:
             raise ValueError(f"{type(self.simplicity.structure).__name__} has no exact step.")
@@ -75,7 +90,8 @@ class Exact(Gradient):
         rows = Rows(self.design, weight, -seen / curvature)
         inner = descend(
             rows, state.w, self.shape, self.simplicity.penalty, self.simplicity.alpha,
-            tol=_INNER_TOL, last_penalty=state.penalty if np.isfinite(state.penalty) else None,
+            tol=self.inner_tol, max_sweeps=self.max_sweeps,
+            last_penalty=state.penalty if np.isfinite(state.penalty) else None,
         )  # fmt: skip
         if not (state.w.any() or inner.w.any()):
             return replace(state, penalty=self.simplicity.penalty)
