@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from ..design import Design, SparseColumns
 from ..design.checks import as_vector
-from ._descent import centre_dense, centre_sparse, descend_dense, descend_gram, descend_sparse
+from ._descent import centre_dense, centre_sparse, descend_dense, descend_sparse
+from .products import solve_products
 from .result import FloatArray
+
+# Sweeps over stored entries after which products are worth their price.
+_WHILE = 50
+# Columns beyond which they are not.
+_MANY = 3000
 
 
 class Columns:
@@ -25,16 +31,20 @@ class Columns:
         The squared lengths of the columns that have been added, zero for others.
     which : array of shape (k,)
         The columns that have been added.
+    inside : array of shape (d,), of uint8
+        1 for these.
     """
 
     w: FloatArray
     square: float
     norm: FloatArray
     which: NDArray[np.intp]
+    inside: NDArray[np.uint8]
 
     def __init__(self, w: FloatArray) -> None:
         self.w, self.norm = w, np.zeros(len(w))
         self.which = np.empty(0, dtype=np.intp)
+        self.inside = np.zeros(len(w), dtype=np.uint8)
 
     def came_from(self, w: FloatArray) -> None:
         """Let the state belong to the present w, if it was that of another one."""
@@ -46,6 +56,13 @@ class Columns:
 
     def add(self, which: NDArray[np.intp]) -> None:
         """Add columns to those that are worked on."""
+        if len(which):
+            self.norm[which] = self._add(which)
+            self.inside[which] = 1
+            self.which = np.concatenate([self.which, which])
+
+    def _add(self, which: NDArray[np.intp]) -> FloatArray:
+        """Add columns, and return their squared lengths."""
         raise NotImplementedError
 
     def solve(self, terms: Any, target: float, max_sweeps: int) -> int:
@@ -96,9 +113,7 @@ class RowColumns(Columns):
     def gradient(self) -> FloatArray:
         return self.design.rmatvec(self.r * self.root)
 
-    def add(self, which: NDArray[np.intp]) -> None:
-        if not len(which):
-            return
+    def _add(self, which: NDArray[np.intp]) -> FloatArray:
         packed = self.design.pack(which)
         norm = np.empty(len(which))
         if isinstance(packed, SparseColumns):
@@ -108,9 +123,8 @@ class RowColumns(Columns):
         else:
             centre_dense(packed.values, packed.factor, self.root, norm)
             new = packed.values
-        self.norm[which] = norm
         self.values = new if self.values is None else self._joined(self.values, new)
-        self.which = np.concatenate([self.which, which])
+        return norm
 
     def _joined(self, old: Any, new: Any) -> Any:
         if isinstance(old, tuple) and isinstance(new, tuple):
@@ -131,20 +145,23 @@ class RowColumns(Columns):
         return dense
 
     def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
+        start, n_sweeps = u.copy(), 0
         if isinstance(self.values, tuple):
-            return int(descend_sparse(*self.values, self.root, self.r, u, *of_columns, target, max_sweeps)[1])
-        n_columns, n = self.values.shape
-        if not by_products(n, n_columns):
+            of_rows = (*self.values, self.root, self.r, u, *of_columns)
+            gap, n_sweeps = descend_sparse(*of_rows, target, min(_WHILE, max_sweeps))
+            if gap <= target or n_sweeps < _WHILE:
+                return int(n_sweeps)
+            start = u.copy()
+        elif self.values.shape[0] > _MANY:
             return int(descend_dense(self.values, self.r, u, *of_columns, target, max_sweeps)[1])
-        start, q = u.copy(), self.values @ self.r
-        gram = self.values @ self.values.T
-        n_sweeps = descend_gram(gram, q, self.square, u, *of_columns, target, max_sweeps)[1]
-        self.r -= (u - start) @ self.values
-        return int(n_sweeps)
-
-
-def by_products(n: int, n_columns: int) -> bool:
-    return False
+        columns = self.values if not isinstance(self.values, tuple) else self._dense(self.values)
+        if self.gram is None or len(self.gram) < len(u):
+            self.gram = columns @ columns.T
+        more = solve_products(
+            self.gram, columns @ self.r, self.square, u, *of_columns, target=target, max_sweeps=max_sweeps - n_sweeps
+        )
+        self.r -= (u - start) @ columns
+        return int(n_sweeps) + more
 
 
 class ProductColumns(Columns):
@@ -168,13 +185,14 @@ class ProductColumns(Columns):
     def gradient(self) -> FloatArray:
         return self.q
 
-    def add(self, which: NDArray[np.intp]) -> None:
-        self.which = np.concatenate([self.which, which])
-        self.norm[which] = self.gram[which, which]
+    def _add(self, which: NDArray[np.intp]) -> FloatArray:
+        return self.gram[which, which]
 
     def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
         which, start = self.which, u.copy()
         own = np.ascontiguousarray(self.gram[np.ix_(which, which)], dtype=np.float64)
-        n_sweeps = descend_gram(own, self.q[which], self.square, u, *of_columns, target, max_sweeps)[1]
+        n_sweeps = solve_products(
+            own, self.q[which], self.square, u, *of_columns, target=target, max_sweeps=max_sweeps
+        )
         self._move(u - start, which)
-        return int(n_sweeps)
+        return n_sweeps
