@@ -14,9 +14,9 @@ from ._descent import duality_gap, screen
 from .metric import Columns, ProductColumns, RowColumns
 from .result import FloatArray
 
-# The first working set of a cold start has at most this many columns; later ones twice those in use.
+# The first working set of a cold start has at most this many columns; later ones get no more than are in use.
 _FIRST = 100
-# Share of the gap to which a working set is solved that lacks columns known to be needed.
+# Share of the gap to which a working set is solved before it is known which columns it lacks.
 _ROUGH = 0.1
 # Where all are there and the gap is still too wide, the working set is solved to this share of it, again and
 # again down to the last one.
@@ -153,7 +153,9 @@ def descend(
             break
         if complete and not len(new):
             rough *= _TIGHTER
-        own_target = rough * target if complete else max(target, _ROUGH * gap)
+        # By the strong rule hardly any column is missing; else those that are had better be found early.
+        by_rule = complete and least is not terms.amount
+        own_target = target if by_rule else max(rough * target, _ROUGH * gap)
         n_sweeps += moving.solve(terms, own_target, max_sweeps - n_sweeps)
         gradient, least = moving.gradient(), terms.amount
         last_gap, gap = gap, terms.gap(moving, gradient)
@@ -169,7 +171,7 @@ def choose(
     """Return the next columns of the working set, and whether these are all that are wanted."""
     new = np.empty(len(gradient), dtype=np.intp)
     new = new[: screen(gradient, moving.w, least, terms.lower, terms.upper, moving.inside, new)]
-    most = max(_FIRST, 2 * int(np.count_nonzero(moving.w)), len(moving.which))
+    most = max(_FIRST, int(np.count_nonzero(moving.w)))
     if len(new) <= most:
         return new, True
     # Those that are held back least come first; equal ones in their order.

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from ..design import Design, SparseColumns
 from ..design.checks import as_vector
-from ._descent import centre_dense, centre_sparse, descend_dense, descend_sparse
-from .products import solve_products
+from ._descent import centre_dense, centre_sparse
+from .packed import DenseBlock, SparseBlock
+from .products import Pieces, newton_step, solve_products, sweeps_between
 from .result import FloatArray
 
-# Sweeps over stored entries after which products are worth their price.
-_WHILE = 50
-# Columns beyond which they are not.
-_MANY = 3000
+# Newton's steps need products of the columns, which rows do not have: so many more sweeps lie between them.
+_OF_ROWS = 3
 
 
 class Columns:
@@ -69,18 +68,12 @@ class Columns:
         """Minimise over the columns that have been added; return the number of sweeps."""
         which = self.which
         u = self.w[which]
-        of_columns = (
-            self.norm[which],
-            terms.amount[which],
-            terms.lower[which],
-            terms.upper[which],
-            terms.alpha,
-        )
-        n_sweeps = self._run(u, of_columns, target, max_sweeps)
+        of_terms = (terms.amount[which], terms.lower[which], terms.upper[which], terms.alpha)
+        n_sweeps = self._run(u, Pieces(self.norm[which], *of_terms), target, max_sweeps)
         self.w[which] = u
         return n_sweeps
 
-    def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
+    def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         raise NotImplementedError
 
 
@@ -94,8 +87,7 @@ class RowColumns(Columns):
         self.root = np.sqrt(as_vector(weight, n, "weight"))
         self.total = float(self.root @ self.root)
         self.r = self._weighted(as_vector(residual, n, "residual"))
-        self.values: Any = None
-        self.gram: FloatArray | None = None
+        self.block: Any = None
 
     @property
     def square(self) -> float:  # type: ignore[override]
@@ -119,49 +111,32 @@ class RowColumns(Columns):
         if isinstance(packed, SparseColumns):
             mean = np.empty(len(which))
             centre_sparse(packed.data, packed.indices, packed.indptr, packed.factor, self.root, mean, norm)
-            new: Any = (packed.data, packed.indices, packed.indptr, mean)
+            new: Any = SparseBlock(packed.data, packed.indices, packed.indptr, mean, self.root)
         else:
             centre_dense(packed.values, packed.factor, self.root, norm)
-            new = packed.values
-        self.values = new if self.values is None else self._joined(self.values, new)
+            new = DenseBlock(packed.values)
+        self.block = new if self.block is None else self.block.joined(new)
         return norm
 
-    def _joined(self, old: Any, new: Any) -> Any:
-        if isinstance(old, tuple) and isinstance(new, tuple):
-            starts = np.concatenate([old[2], old[2][-1] + new[2][1:]])
-            return (
-                *map(np.concatenate, zip(old[:2], new[:2], strict=True)),
-                starts,
-                np.concatenate([old[3], new[3]]),
-            )
-        return np.concatenate([self._dense(old), self._dense(new)])
-
-    def _dense(self, values: Any) -> FloatArray:
-        if not isinstance(values, tuple):
-            return values
-        data, indices, starts, mean = values
-        dense = -np.outer(mean, self.root)
-        dense[np.repeat(np.arange(len(mean)), np.diff(starts)), indices] += data
-        return dense
-
-    def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
-        start, n_sweeps = u.copy(), 0
-        if isinstance(self.values, tuple):
-            of_rows = (*self.values, self.root, self.r, u, *of_columns)
-            gap, n_sweeps = descend_sparse(*of_rows, target, min(_WHILE, max_sweeps))
-            if gap <= target or n_sweeps < _WHILE:
-                return int(n_sweeps)
-            start = u.copy()
-        elif self.values.shape[0] > _MANY:
-            return int(descend_dense(self.values, self.r, u, *of_columns, target, max_sweeps)[1])
-        columns = self.values if not isinstance(self.values, tuple) else self._dense(self.values)
-        if self.gram is None or len(self.gram) < len(u):
-            self.gram = columns @ columns.T
-        more = solve_products(
-            self.gram, columns @ self.r, self.square, u, *of_columns, target=target, max_sweeps=max_sweeps - n_sweeps
-        )
-        self.r -= (u - start) @ columns
-        return int(n_sweeps) + more
+    def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
+        block = self.block
+        if block.is_small:
+            start, gram, gradient = u.copy(), block.gram(), block.rmatvec(self.r)
+            n_sweeps = solve_products(gram, gradient, self.square, u, pieces, target, max_sweeps)
+            self.r -= block.matvec(u - start)
+            return n_sweeps
+        n_sweeps = 0
+        while True:
+            most = min(_OF_ROWS * sweeps_between(u), max_sweeps - n_sweeps)
+            gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
+            n_sweeps += swept
+            if gap <= target or swept < most or n_sweeps >= max_sweeps:
+                return n_sweeps
+            used = pieces.in_play(u)
+            some = block.taken(used)
+            move = newton_step(some.gram(), some.rmatvec(self.r), u[used], pieces, used)
+            u[used] += move
+            self.r -= some.matvec(move)
 
 
 class ProductColumns(Columns):
@@ -188,11 +163,9 @@ class ProductColumns(Columns):
     def _add(self, which: NDArray[np.intp]) -> FloatArray:
         return self.gram[which, which]
 
-    def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
+    def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         which, start = self.which, u.copy()
         own = np.ascontiguousarray(self.gram[np.ix_(which, which)], dtype=np.float64)
-        n_sweeps = solve_products(
-            own, self.q[which], self.square, u, *of_columns, target=target, max_sweeps=max_sweeps
-        )
+        n_sweeps = solve_products(own, self.q[which], self.square, u, pieces, target, max_sweeps)
         self._move(u - start, which)
         return n_sweeps
