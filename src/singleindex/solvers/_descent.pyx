@@ -170,13 +170,14 @@ cdef inline double minimiser(const Problem *p, Py_ssize_t j) noexcept nogil:
 cdef double sweep(Problem *p, bint only_used) noexcept nogil:
     """Minimise over one coordinate after the other; return by how much the objective has fallen at least."""
     cdef Py_ssize_t j
-    cdef double delta, fallen = 0.0
+    cdef double best, delta, fallen = 0.0
     for j in range(p.k):
         if only_used and p.u[j] == 0.0:
             continue
-        delta = minimiser(p, j) - p.u[j]
+        best = minimiser(p, j)
+        delta = best - p.u[j]
         if delta != 0.0:
-            p.u[j] += delta
+            p.u[j] = best
             move_along(p, j, delta)
             fallen += 0.5 * (p.norm[j] + p.alpha) * delta * delta
     return fallen

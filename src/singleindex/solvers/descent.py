@@ -142,6 +142,9 @@ def descend(
     moving = quadratic.at(terms.feasible(w))
     if not np.array_equal(moving.w, w):
         moving.came_from(w)
+    if not alpha > 0:
+        # Nothing holds these back: their share of the gap needs their lengths.
+        moving.add(np.flatnonzero(terms.amount == 0))
     gradient = moving.gradient()
     objective = terms.value(moving.w, moving.square)
     target, gap, n_sweeps, rough = tol * objective, terms.gap(moving, gradient), 0, 1.0

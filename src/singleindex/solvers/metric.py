@@ -130,13 +130,15 @@ class RowColumns(Columns):
             most = min(_OF_ROWS * sweeps_between(u), max_sweeps - n_sweeps)
             gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
             n_sweeps += swept
-            if gap <= target or swept < most or n_sweeps >= max_sweeps:
+            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps:
                 return n_sweeps
             used = pieces.in_play(u)
             some = block.taken(used)
-            move = newton_step(some.gram(), some.rmatvec(self.r), u[used], pieces, used)
-            u[used] += move
-            self.r -= some.matvec(move)
+            there, excess = newton_step(some.gram(), some.rmatvec(self.r), u[used], pieces, used)
+            self.r -= some.matvec(there - u[used])
+            u[used] = there
+            if swept < most and excess <= target:
+                return n_sweeps
 
 
 class ProductColumns(Columns):

@@ -80,7 +80,9 @@ class SparseBlock:
 
     @property
     def stored(self) -> Any:
-        return sparse.csc_array((self.data, self.indices, self.indptr), shape=(len(self.root), len(self.mean)))
+        return sparse.csc_array(
+            (self.data, self.indices, self.indptr), shape=(len(self.root), len(self.mean))
+        )
 
     def taken(self, which: NDArray[np.intp]) -> SparseBlock:
         some = self.stored[:, which]
