@@ -170,13 +170,14 @@ cdef inline double minimiser(const Problem *p, Py_ssize_t j) noexcept nogil:
 cdef double sweep(Problem *p, bint only_used) noexcept nogil:
     """Minimise over one coordinate after the other; return by how much the objective has fallen at least."""
     cdef Py_ssize_t j
-    cdef double delta, fallen = 0.0
+    cdef double best, delta, fallen = 0.0
     for j in range(p.k):
         if only_used and p.u[j] == 0.0:
             continue
-        delta = minimiser(p, j) - p.u[j]
+        best = minimiser(p, j)
+        delta = best - p.u[j]
         if delta != 0.0:
-            p.u[j] += delta
+            p.u[j] = best
             move_along(p, j, delta)
             fallen += 0.5 * (p.norm[j] + p.alpha) * delta * delta
     return fallen
@@ -245,6 +246,29 @@ def duality_gap(
     if q.shape[0] == 0:
         return 0.0
     return gap_at(q.shape[0], square, &q[0], &u[0], &norm[0], &amount[0], &lower[0], &upper[0], alpha)
+
+
+def screen(
+    const double[::1] q, const double[::1] u, const double[::1] least, const double[::1] lower,
+    const double[::1] upper, const unsigned char[::1] inside, Py_ssize_t[::1] out,
+):
+    """Write the numbers of the columns that belong in a working set and are not in it; return how many.
+
+    These are the ones in use, those without a penalty, and those that the gradient q pushes by more than `least`.
+    """
+    cdef Py_ssize_t j, n = 0
+    check(q.shape[0] == u.shape[0] == least.shape[0] == lower.shape[0] == upper.shape[0])
+    check(q.shape[0] == inside.shape[0] == out.shape[0])
+    with nogil:
+        for j in range(q.shape[0]):
+            if inside[j]:
+                continue
+            if u[j] != 0.0 or least[j] == 0.0 or (q[j] > least[j] and upper[j] > 0.0) or (
+                q[j] < -least[j] and lower[j] < 0.0
+            ):
+                out[n] = j
+                n += 1
+    return n
 
 
 cdef double own_gap(Problem *p, double *q) noexcept nogil:

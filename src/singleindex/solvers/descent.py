@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from ..design import Design
 from ..structures.separable import Separable
-from ._descent import duality_gap
+from ._descent import duality_gap, screen
 from .metric import Columns, ProductColumns, RowColumns
 from .result import FloatArray
 
-# The first working set of a cold start has at most this many columns; later ones twice those in use.
+# The first working set of a cold start has at most this many columns; later ones get no more than are in use.
 _FIRST = 100
-# Share of the gap to which a working set is solved that lacks columns known to be needed.
+# Share of the gap to which a working set is solved before it is known which columns it lacks.
 _ROUGH = 0.1
+# Where all are there and the gap is still too wide, the working set is solved to this share of it, again and
+# again down to the last one.
 _TIGHTER = 0.3
+_ROUNDING = 1e-6
 
 
 class Quadratic(Protocol):
@@ -139,42 +142,45 @@ def descend(
     moving = quadratic.at(terms.feasible(w))
     if not np.array_equal(moving.w, w):
         moving.came_from(w)
+    if not alpha > 0:
+        # Nothing holds these back: their share of the gap needs their lengths.
+        moving.add(np.flatnonzero(terms.amount == 0))
     gradient = moving.gradient()
     objective = terms.value(moving.w, moving.square)
-    target, gap, n_sweeps = tol * objective, terms.gap(moving, gradient), 0
-    wanted = terms.wanted(moving.w, gradient, penalty, last_penalty)
-    inside = np.zeros(len(w), dtype=bool)
-    rough = 1.0
+    target, gap, n_sweeps, rough = tol * objective, terms.gap(moving, gradient), 0, 1.0
+    least = terms.strong(penalty, last_penalty)
     while gap > target and n_sweeps < max_sweeps:
-        new, complete = choose(wanted & ~inside, moving.w, inside, terms, gradient)
-        inside[new] = True
+        new, complete = choose(moving, gradient, terms, least)
         moving.add(new)
         if not len(moving.which):
             break
         if complete and not len(new):
             rough *= _TIGHTER
-        own_target = rough * target if complete else max(target, _ROUGH * gap)
+        # By the strong rule hardly any column is missing; else those that are had better be found early.
+        by_rule = complete and least is not terms.amount
+        own_target = target if by_rule else max(rough * target, _ROUGH * gap)
         n_sweeps += moving.solve(terms, own_target, max_sweeps - n_sweeps)
-        gradient = moving.gradient()
+        gradient, least = moving.gradient(), terms.amount
         last_gap, gap = gap, terms.gap(moving, gradient)
-        wanted = terms.wanted(moving.w, gradient, penalty, None)
-        if rough < 1e-6 and gap >= last_gap:
+        # As near as rounding lets it come.
+        if rough < _ROUNDING and gap >= last_gap:
             break
     return Descent(moving.w, gradient, gap, objective, n_sweeps, gap <= target)
 
 
 def choose(
-    wanted: NDArray[np.bool_], w: FloatArray, inside: NDArray[np.bool_], terms: Terms, gradient: FloatArray
+    moving: Columns, gradient: FloatArray, terms: Terms, least: FloatArray
 ) -> tuple[NDArray[np.intp], bool]:
     """Return the next columns of the working set, and whether these are all that are wanted."""
-    new = np.flatnonzero(wanted)
-    most = max(_FIRST, 2 * int(np.count_nonzero(w)), int(np.count_nonzero(inside)))
+    new = np.empty(len(gradient), dtype=np.intp)
+    new = new[: screen(gradient, moving.w, least, terms.lower, terms.upper, moving.inside, new)]
+    most = max(_FIRST, int(np.count_nonzero(moving.w)))
     if len(new) <= most:
         return new, True
     # Those that are held back least come first; equal ones in their order.
     size = np.abs(gradient[new])
     ratio = np.divide(terms.amount[new], size, out=np.full(len(new), np.inf), where=size > 0)
-    ratio[w[new] != 0] = 0.0
+    ratio[moving.w[new] != 0] = 0.0
     return np.sort(new[np.argsort(ratio, kind="stable")[:most]]), False
 
 
@@ -183,7 +189,6 @@ class Terms:
     """What is added to the quadratic, coordinate by coordinate."""
 
     amount: FloatArray
-    factor: FloatArray
     lower: FloatArray
     upper: FloatArray
     alpha: float
@@ -197,7 +202,7 @@ class Terms:
             amount = np.where(np.isinf(shape.factor), np.inf, amount)
         lower = np.full(d, -np.inf) if shape.lower is None else shape.lower
         upper = np.full(d, np.inf) if shape.upper is None else shape.upper
-        return cls(amount, shape.factor, lower, upper, alpha, left_out)
+        return cls(amount, lower, upper, alpha, left_out)
 
     def feasible(self, w: FloatArray) -> FloatArray:
         """Return a copy of w within the bounds."""
@@ -217,14 +222,12 @@ class Terms:
         )
         return gap
 
-    def wanted(
-        self, w: FloatArray, gradient: FloatArray, penalty: float, last_penalty: float | None
-    ) -> NDArray[np.bool_]:
-        """Tell which columns belong in a working set: with the penalty before, by the strong rule."""
-        if last_penalty is None or last_penalty <= penalty:
-            least = self.amount
-        else:
-            least = self.factor * max(2 * penalty - last_penalty, 0.0)
-        push = np.where(gradient > 0, self.upper, -self.lower) > 0
-        wanted: NDArray[np.bool_] = (w != 0) | ((np.abs(gradient) > least) & push) | (self.factor == 0)
-        return wanted
+    def strong(self, penalty: float, last_penalty: float | None) -> FloatArray:
+        """Return the gradients beyond which coefficients are expected to come into use.
+
+        By the strong rule: from one penalty to the next, a gradient changes by no more than the penalty. Where
+        the one before is not known, or was no larger, those that are in balance stay out for now.
+        """
+        if last_penalty is None or not penalty < last_penalty:
+            return self.amount
+        return self.amount * max(2 - last_penalty / penalty, 0.0) if penalty > 0 else self.amount

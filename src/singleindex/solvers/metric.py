@@ -9,8 +9,13 @@ from numpy.typing import NDArray
 
 from ..design import Design, SparseColumns
 from ..design.checks import as_vector
-from ._descent import centre_dense, centre_sparse, descend_dense, descend_gram, descend_sparse
+from ._descent import centre_dense, centre_sparse
+from .packed import DenseBlock, SparseBlock
+from .products import Pieces, newton_step, solve_products, sweeps_between
 from .result import FloatArray
+
+# Newton's steps need products of the columns, which rows do not have: so many more sweeps lie between them.
+_OF_ROWS = 3
 
 
 class Columns:
@@ -25,16 +30,20 @@ class Columns:
         The squared lengths of the columns that have been added, zero for others.
     which : array of shape (k,)
         The columns that have been added.
+    inside : array of shape (d,), of uint8
+        1 for these.
     """
 
     w: FloatArray
     square: float
     norm: FloatArray
     which: NDArray[np.intp]
+    inside: NDArray[np.uint8]
 
     def __init__(self, w: FloatArray) -> None:
         self.w, self.norm = w, np.zeros(len(w))
         self.which = np.empty(0, dtype=np.intp)
+        self.inside = np.zeros(len(w), dtype=np.uint8)
 
     def came_from(self, w: FloatArray) -> None:
         """Let the state belong to the present w, if it was that of another one."""
@@ -46,24 +55,25 @@ class Columns:
 
     def add(self, which: NDArray[np.intp]) -> None:
         """Add columns to those that are worked on."""
+        if len(which):
+            self.norm[which] = self._add(which)
+            self.inside[which] = 1
+            self.which = np.concatenate([self.which, which])
+
+    def _add(self, which: NDArray[np.intp]) -> FloatArray:
+        """Add columns, and return their squared lengths."""
         raise NotImplementedError
 
     def solve(self, terms: Any, target: float, max_sweeps: int) -> int:
         """Minimise over the columns that have been added; return the number of sweeps."""
         which = self.which
         u = self.w[which]
-        of_columns = (
-            self.norm[which],
-            terms.amount[which],
-            terms.lower[which],
-            terms.upper[which],
-            terms.alpha,
-        )
-        n_sweeps = self._run(u, of_columns, target, max_sweeps)
+        of_terms = (terms.amount[which], terms.lower[which], terms.upper[which], terms.alpha)
+        n_sweeps = self._run(u, Pieces(self.norm[which], *of_terms), target, max_sweeps)
         self.w[which] = u
         return n_sweeps
 
-    def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
+    def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         raise NotImplementedError
 
 
@@ -77,8 +87,7 @@ class RowColumns(Columns):
         self.root = np.sqrt(as_vector(weight, n, "weight"))
         self.total = float(self.root @ self.root)
         self.r = self._weighted(as_vector(residual, n, "residual"))
-        self.values: Any = None
-        self.gram: FloatArray | None = None
+        self.block: Any = None
 
     @property
     def square(self) -> float:  # type: ignore[override]
@@ -96,55 +105,40 @@ class RowColumns(Columns):
     def gradient(self) -> FloatArray:
         return self.design.rmatvec(self.r * self.root)
 
-    def add(self, which: NDArray[np.intp]) -> None:
-        if not len(which):
-            return
+    def _add(self, which: NDArray[np.intp]) -> FloatArray:
         packed = self.design.pack(which)
         norm = np.empty(len(which))
         if isinstance(packed, SparseColumns):
             mean = np.empty(len(which))
             centre_sparse(packed.data, packed.indices, packed.indptr, packed.factor, self.root, mean, norm)
-            new: Any = (packed.data, packed.indices, packed.indptr, mean)
+            new: Any = SparseBlock(packed.data, packed.indices, packed.indptr, mean, self.root)
         else:
             centre_dense(packed.values, packed.factor, self.root, norm)
-            new = packed.values
-        self.norm[which] = norm
-        self.values = new if self.values is None else self._joined(self.values, new)
-        self.which = np.concatenate([self.which, which])
+            new = DenseBlock(packed.values)
+        self.block = new if self.block is None else self.block.joined(new)
+        return norm
 
-    def _joined(self, old: Any, new: Any) -> Any:
-        if isinstance(old, tuple) and isinstance(new, tuple):
-            starts = np.concatenate([old[2], old[2][-1] + new[2][1:]])
-            return (
-                *map(np.concatenate, zip(old[:2], new[:2], strict=True)),
-                starts,
-                np.concatenate([old[3], new[3]]),
-            )
-        return np.concatenate([self._dense(old), self._dense(new)])
-
-    def _dense(self, values: Any) -> FloatArray:
-        if not isinstance(values, tuple):
-            return values
-        data, indices, starts, mean = values
-        dense = -np.outer(mean, self.root)
-        dense[np.repeat(np.arange(len(mean)), np.diff(starts)), indices] += data
-        return dense
-
-    def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
-        if isinstance(self.values, tuple):
-            return int(descend_sparse(*self.values, self.root, self.r, u, *of_columns, target, max_sweeps)[1])
-        n_columns, n = self.values.shape
-        if not by_products(n, n_columns):
-            return int(descend_dense(self.values, self.r, u, *of_columns, target, max_sweeps)[1])
-        start, q = u.copy(), self.values @ self.r
-        gram = self.values @ self.values.T
-        n_sweeps = descend_gram(gram, q, self.square, u, *of_columns, target, max_sweeps)[1]
-        self.r -= (u - start) @ self.values
-        return int(n_sweeps)
-
-
-def by_products(n: int, n_columns: int) -> bool:
-    return False
+    def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
+        block = self.block
+        if block.is_small:
+            start, gram, gradient = u.copy(), block.gram(), block.rmatvec(self.r)
+            n_sweeps = solve_products(gram, gradient, self.square, u, pieces, target, max_sweeps)
+            self.r -= block.matvec(u - start)
+            return n_sweeps
+        n_sweeps = 0
+        while True:
+            most = min(_OF_ROWS * sweeps_between(u), max_sweeps - n_sweeps)
+            gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
+            n_sweeps += swept
+            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps:
+                return n_sweeps
+            used = pieces.in_play(u)
+            some = block.taken(used)
+            there, excess = newton_step(some.gram(), some.rmatvec(self.r), u[used], pieces, used)
+            self.r -= some.matvec(there - u[used])
+            u[used] = there
+            if swept < most and excess <= target:
+                return n_sweeps
 
 
 class ProductColumns(Columns):
@@ -168,13 +162,12 @@ class ProductColumns(Columns):
     def gradient(self) -> FloatArray:
         return self.q
 
-    def add(self, which: NDArray[np.intp]) -> None:
-        self.which = np.concatenate([self.which, which])
-        self.norm[which] = self.gram[which, which]
+    def _add(self, which: NDArray[np.intp]) -> FloatArray:
+        return self.gram[which, which]
 
-    def _run(self, u: FloatArray, of_columns: Any, target: float, max_sweeps: int) -> int:
+    def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         which, start = self.which, u.copy()
         own = np.ascontiguousarray(self.gram[np.ix_(which, which)], dtype=np.float64)
-        n_sweeps = descend_gram(own, self.q[which], self.square, u, *of_columns, target, max_sweeps)[1]
+        n_sweeps = solve_products(own, self.q[which], self.square, u, pieces, target, max_sweeps)
         self._move(u - start, which)
-        return int(n_sweeps)
+        return n_sweeps

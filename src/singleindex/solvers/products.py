@@ -1,0 +1,105 @@
+"""Descent where the products of the columns are at hand: sweeps find what is in use, Newton's steps the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from ._descent import descend_gram
+from .result import FloatArray
+
+# Sweeps between two of Newton's steps: at least, and for each coefficient in use. The time goes to both alike.
+_BETWEEN = 10
+_BETWEEN_FOR_EACH = 1 / 30
+# Ridge of a Newton step, as a share of the mean squared length: columns may depend on each other.
+_LEAST_RIDGE = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """What is added to the quadratic, for some columns, and their squared lengths."""
+
+    norm: FloatArray
+    amount: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    alpha: float
+
+    def parts(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
+        """Return all of it, as kernels take it."""
+        return self.norm, self.amount, self.lower, self.upper, self.alpha
+
+    def is_done(self, gap: float, target: float) -> bool:
+        """Tell whether the gap is narrow enough; it says little of coefficients that nothing holds back."""
+        return gap <= target and (self.alpha > 0 or bool(self.amount.all()))
+
+    def in_play(self, u: FloatArray) -> NDArray[np.intp]:
+        """Return the coefficients that can go either way: not at a bound, nor at zero by their penalty."""
+        return np.flatnonzero((u > self.lower) & (u < self.upper) & ((u != 0) | (self.amount == 0)))
+
+
+def solve_products(
+    gram: FloatArray,
+    q: FloatArray,
+    square: float,
+    u: FloatArray,
+    pieces: Pieces,
+    target: float,
+    max_sweeps: int,
+) -> int:
+    """Move u in place until the gap is at most `target`; return the number of sweeps.
+
+    `q` is the gradient and `square` the squared length of the residual at the u given.
+    """
+    start, first, n_sweeps = u.copy(), q, 0
+    while True:
+        moved = u - start
+        q = first - gram @ moved
+        at = max(square - float(moved @ (first + q)), 0.0)
+        most = min(sweeps_between(u), max_sweeps - n_sweeps)
+        gap, swept = descend_gram(gram, q, at, u, *pieces.parts(), target, most)
+        n_sweeps += int(swept)
+        if pieces.is_done(gap, target) or n_sweeps >= max_sweeps:
+            return n_sweeps
+        used = pieces.in_play(u)
+        u[used], excess = newton_step(gram[np.ix_(used, used)], q[used], u[used], pieces, used)
+        if swept < most and excess <= target:
+            return n_sweeps
+
+
+def sweeps_between(u: FloatArray) -> int:
+    return max(_BETWEEN, int(_BETWEEN_FOR_EACH * np.count_nonzero(u)))
+
+
+def newton_step(
+    gram: FloatArray, q: FloatArray, u: FloatArray, pieces: Pieces, used: NDArray[np.intp]
+) -> tuple[FloatArray, float]:
+    """Return the coefficients in play, moved towards where the objective is least for their signs.
+
+    Also by how much it would be lower there.
+
+    All the way with those that would change their signs set to zero, if that lowers the objective; else up to
+    the first of these. Then it is lower in any case, as on a line towards the minimiser of a quadratic.
+    """
+    if not len(used):
+        return u, 0.0
+    held, sign, alpha = pieces.amount[used], np.sign(u), pieces.alpha
+    metric = gram.copy()
+    metric.flat[:: len(used) + 1] += alpha + _LEAST_RIDGE * np.trace(gram) / len(used)
+    factor, failed = dpotrf(metric, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        return u, np.inf
+    slope = q - alpha * u - held * sign
+    whole = dpotrs(factor, slope, lower=1)[0]
+    low = np.where((held > 0) & (sign > 0), 0.0, pieces.lower[used])
+    high = np.where((held > 0) & (sign < 0), 0.0, pieces.upper[used])
+    there: FloatArray = np.clip(u + whole, low, high)
+    move = there - u
+    if not move @ (slope - 0.5 * (gram @ move + alpha * move)) > 0:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(whole > 0, (high - u) / whole, np.where(whole < 0, (low - u) / whole, np.inf))
+        there = np.clip(u + min(1.0, room.min()) * whole, low, high)
+    return there, 0.5 * float(slope @ whole)
