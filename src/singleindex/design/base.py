@@ -72,6 +72,12 @@ class Design:
         sums: FloatArray = self.columns(which) @ w
         return sums
 
+    def row_products(self, which: NDArray[np.intp], factor: FloatArray) -> FloatArray:
+        """Return the products of all rows with each other over some columns, each times a factor."""
+        columns = self.columns(which) * factor
+        products: FloatArray = columns @ columns.T
+        return products
+
     def pack(self, which: NDArray[np.intp]) -> Columns:
         """Return a copy of some columns in which each lies side by side: dense, or the stored entries."""
         columns = self.columns(which)

@@ -81,6 +81,10 @@ class SparseDesign(Design):
         csc_gather(*self._parts, which, starts, data, indices)
         return SparseColumns(data, indices, starts, self.shape[0], np.ones(len(which)))
 
+    def row_products(self, which: NDArray[np.intp], factor: FloatArray) -> FloatArray:
+        some = self.X[:, which].multiply(factor).tocsr()
+        return np.asarray((some @ some.T).toarray())
+
     def combine(self, which: NDArray[np.intp], w: FloatArray) -> FloatArray:
         return np.asarray(self.X[:, which] @ w)
 

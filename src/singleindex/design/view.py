@@ -136,6 +136,19 @@ class View(Design):
         behind = self._behind(which)
         return super().pack(which) if behind is None else self.design.pack(behind[0]).times(behind[1])
 
+    def combine(self, which: Positions, w: FloatArray) -> FloatArray:
+        behind = self._behind(which)
+        if behind is None:
+            return super().combine(which, w)
+        columns, factor = behind
+        return self.design.combine(columns, factor[:, None] * w)
+
+    def row_products(self, which: Positions, factor: FloatArray) -> FloatArray:
+        behind = self._behind(which)
+        if behind is None:
+            return super().row_products(which, factor)
+        return self.design.row_products(behind[0], factor * behind[1])
+
     def gram(self, which: Positions, weight: FloatArray) -> FloatArray:
         behind = self._behind(which)
         if behind is None:

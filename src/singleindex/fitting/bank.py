@@ -77,6 +77,12 @@ def common_bank(
     return Bank(keys, chosen, total)
 
 
+def joined(one: Bank, other: Bank) -> Bank:
+    """Return the candidates of both."""
+    models = [a + b for a, b in zip(one.models, other.models, strict=True)]
+    return Bank(one.keys + other.keys, models, np.concatenate([one.held_out, other.held_out]))
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Losses of candidates by unit: a row, or a fold where a score has no rows.
@@ -118,10 +124,12 @@ class Scores:
         return self.mean - self.mean[self.best], self.error_of(gap)
 
 
-def soft_weights(scores: Scores) -> FloatArray:
+def soft_weights(scores: Scores, among: NDArray[np.bool_]) -> FloatArray:
     """Return weights that fall with the distance from the best mean loss, in units of its standard error."""
-    behind = scores.mean - scores.mean[scores.best]
-    unit = float(scores.error_of(scores.losses[scores.best]))
+    mean = np.where(among, scores.mean, np.inf)
+    best = int(np.nanargmin(mean))
+    behind = mean - mean[best]
+    unit = float(scores.error_of(scores.losses[best]))
     weight = np.exp(-behind / unit) if unit > 0 else (behind <= 0).astype(float)
     return _normalised(np.where(weight >= _LEAST_WEIGHT, weight, 0.0))
 

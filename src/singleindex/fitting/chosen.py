@@ -15,7 +15,7 @@ from .bank import Bank, Scores
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
-from .grid import Cell
+from .grid import EXACT, RIDGE, Cell
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -64,7 +64,7 @@ def as_record(
     chosen: Chosen,
 ) -> Fitted:
     """Return the model with its link and the record of the search."""
-    best = bank.keys[_best_of_all(first)]
+    best = bank.keys[_best_path(first, bank, cells)]
     votes = chosen.bank.votes(chosen.weights, data.n_features)
     coef = coef_of(plan, settings, data, cells, largest, bank, first_weights, chosen)
     if settings.rule == "average" and not chosen.is_limited:
@@ -175,6 +175,13 @@ def _best_of_all(scores: Sequence[Scores]) -> int:
     return int(np.nanargmin(np.mean([one.mean for one in scores], axis=0)))
 
 
+def _best_path(scores: Sequence[Scores], bank: Bank, cells: Sequence[Cell]) -> int:
+    """Return the best candidate that lies on a path to be shown: no ridge."""
+    mean = np.mean([one.mean for one in scores], axis=0)
+    shown = [cells[key.cell].method != RIDGE for key in bank.keys]
+    return int(np.nanargmin(np.where(shown, mean, np.inf)))
+
+
 def search_record(
     cells: Sequence[Cell],
     largest: FloatArray,
@@ -204,7 +211,7 @@ def _settings_of(cell: Cell, key: Any) -> dict[str, Any]:
     level = cell.levels[key.level]
     return {
         "scale_power": cell.scale_power, "link": cell.link, "alpha": cell.alpha, "penalty": level.penalty,
-        "n_atoms": level.n_atoms, "relaxation": float(key.form) if cell.is_exact else 0.0,
+        "n_atoms": level.n_atoms, "ridge": level.ridge, "relaxation": float(key.form) if cell.method == EXACT else 0.0,
     }  # fmt: skip
 
 

@@ -21,6 +21,10 @@ from .plan import Plan
 _ROWS_TO_LEARN = {True: 1000, False: 150}
 # Levels of a path, and the last one as a share of the first, with more rows than columns or fewer.
 _N_LEVELS, _LAST_LONG, _LAST_WIDE = 50, 1e-3, 1e-2
+# How a path is traced.
+EXACT, GRADIENT, RIDGE = "exact", "gradient", "ridge"
+# Ridges, as shares of the largest curvature.
+_RIDGES = np.geomspace(1e2, 1e-5, 25)
 # The ridge along gradient paths where none is asked for.
 _GRADIENT_ALPHA = 0.1
 
@@ -33,7 +37,7 @@ class Cell:
     fitter: LinkFitter
     alpha: float
     levels: tuple[Level, ...]
-    is_exact: bool
+    method: str
 
     @property
     def link(self) -> str:
@@ -56,16 +60,28 @@ def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows
     if exact:
         levels = (exact_levels(settings.penalty, plan, design.shape),)
         fitters, alphas = loop_fitters(plan, n_rows), listed(0.0 if settings.alpha is None else settings.alpha)
+        method = EXACT
     else:
         levels = gradient_levels(plan, settings, design.shape[1])
         fitters, alphas = [plan.fitter], listed(_GRADIENT_ALPHA if settings.alpha is None else settings.alpha)
-    return [
-        Cell(scale, fitter, check_number("alpha", alpha), path, exact)
+        method = GRADIENT
+    cells = [
+        Cell(scale, fitter, check_number("alpha", alpha), path, method)
         for scale in scales
         for fitter in fitters
         for alpha in alphas
         for path in levels
     ]
+    if exact and settings.is_open and is_unbounded(plan):
+        ridges = tuple(Level(ridge=float(share)) for share in _RIDGES)
+        cells += [Cell(scale, fitters[0], 0.0, ridges, RIDGE) for scale in scales]
+    return cells
+
+
+def is_unbounded(plan: Plan) -> bool:
+    """Tell whether any w is one of the structure, so that a ridge may find it."""
+    shape = plan.structure.separable(plan.n_features)
+    return shape is not None and shape.lower is None and shape.upper is None and bool(np.isfinite(shape.factor).all())
 
 
 def check_sizes(plan: Plan, n_atoms: Any, n_features: int) -> list[int] | None:

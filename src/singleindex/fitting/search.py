@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
 from ..design import Design, as_design
 from ..solvers.result import FloatArray
@@ -17,7 +18,8 @@ from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
 from .extremes import Spread
 from .folds import splits_of
-from .grid import Cell, check_sizes, listed, make_cells
+from .dense import dense_win, with_dense
+from .grid import RIDGE, Cell, check_sizes, listed, make_cells
 from .judge import Judge
 from .memory import prepare
 from .plan import Plan
@@ -54,6 +56,11 @@ class SearchSettings:
             raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
         if len(listed(self.alpha)) == 0 or len(listed(self.scale_power)) == 0:
             raise ValueError("alpha and scale_power must name at least one value each.")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is asked of w: then a dense one will do where it is better."""
+        return self.n_atoms is None and self.penalty is None and self.alpha is None
 
     @property
     def from_all(self) -> bool:
@@ -104,9 +111,11 @@ def search(
     largest = largest_penalties(plan, cells, data.design, data.spread, data.whole)
     bank = trace_folds(plan, data, splits, cells, largest, settings.n_jobs, progress)
     judge = Judge(plan, scoring, X, targets, weight, splits)
+    bank = with_dense(plan, data, splits, cells, bank, judge)
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
-    weights = choose_first(settings.rule, first, bank)
+    is_dense = np.array([cells[key.cell].method == RIDGE for key in bank.keys])
+    weights = np.column_stack([choose_first(settings.rule, one, bank, is_dense) for one in first])
     chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
     progress.step("stage scored")
     fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
@@ -160,19 +169,21 @@ def trace_fold(
 # ---------------------------------------------------------------- the choice
 
 
-def choose_first(rule: str, scores: Sequence[Scores], bank: Bank) -> FloatArray:
-    """Return the weights of the candidates, by outputs."""
+def choose_first(rule: str, scores: Scores, bank: Bank, is_dense: NDArray[np.bool_]) -> FloatArray:
+    """Return the weights of the candidates; dense ones have none unless they win beyond doubt."""
+    among = np.ones(len(bank.keys), dtype=bool) if dense_win(scores, is_dense) else ~is_dense
     if rule == "average":
-        return np.column_stack([soft_weights(one) for one in scores])
-    return np.column_stack([_single(rule, one, bank.n_atoms()) for one in scores])
+        return soft_weights(scores, among)
+    return _single(rule, scores, bank.n_atoms(), among)
 
 
-def _single(rule: str, scores: Scores, n_atoms: FloatArray) -> FloatArray:
+def _single(rule: str, scores: Scores, n_atoms: FloatArray, among: NDArray[np.bool_]) -> FloatArray:
     """Return the weights of one candidate alone: the best, or the simplest within a standard error of it."""
-    chosen = scores.best
+    mean = np.where(among, scores.mean, np.inf)
+    chosen = int(np.nanargmin(mean))
     if rule == "one_se":
-        near = np.flatnonzero(scores.mean - scores.mean[chosen] <= scores.error_of(scores.losses[chosen]))
-        chosen = int(near[np.lexsort((scores.mean[near], n_atoms[near]))[0]])
+        near = np.flatnonzero(mean - mean[chosen] <= scores.error_of(scores.losses[chosen]))
+        chosen = int(near[np.lexsort((mean[near], n_atoms[near]))[0]])
     weight = np.zeros(len(n_atoms))
     weight[chosen] = 1.0
     return weight
@@ -212,7 +223,8 @@ def second_stage(
     if settings.rule == "average" and sizes is None:
         second = np.column_stack([_second_weights(one, cuts, data) for one in scores])
     else:
-        second = np.column_stack([_single(settings.rule, one, cuts.n_atoms()) for one in scores])
+        every = np.ones(len(cuts.keys), dtype=bool)
+        second = np.column_stack([_single(settings.rule, one, cuts.n_atoms(), every) for one in scores])
     return Chosen(cuts, scores, second, cutter, averages, is_limited=sizes is not None)
 
 

@@ -15,7 +15,7 @@ from ..solvers.relax import relax
 from ..solvers.result import FloatArray, Iterate
 from .cross_fit import Weight, spread_of
 from .extremes import Spread
-from .grid import Cell
+from .grid import EXACT, GRADIENT, RIDGE, Cell
 from .memory import prepare
 from .path import trace_path
 from .plan import Plan
@@ -124,7 +124,9 @@ def trace_cells(
     for number, cell in enumerate(cells):
         if only is not None and number not in only:
             continue
-        if not cell.is_exact:
+        if cell.method == RIDGE:
+            continue
+        if cell.method == GRADIENT:
             found |= {Key(number, *key): model for key, model in trace_gradient(plan, cell, fold).items()}
             continue
         outputs = [fold] if plan.is_joint(fold.n_outputs) else [fold.output(k) for k in range(fold.n_outputs)]
@@ -149,7 +151,7 @@ def largest_penalties(
     """Return the least penalty at which w is zero: by cell and output, the same for outputs that are one problem."""
     largest = np.zeros((len(cells), whole.n_outputs))
     for number, cell in enumerate(cells):
-        if not cell.is_exact:
+        if cell.method != EXACT:
             continue
         if plan.is_joint(whole.n_outputs):
             largest[number] = exact_method(plan, cell, design, spread, whole)[1].largest_penalty()

@@ -12,7 +12,7 @@ from ..solvers import Iterate, SolverResult, Status
 from ..solvers.exact import exact_path
 from ..solvers.result import FloatArray, as_history, squared
 from .extremes import Spread
-from .grid import Cell
+from .grid import EXACT, Cell
 from .memory import prepare
 from .path import trace_path
 from .plan import Plan
@@ -55,7 +55,7 @@ def whole_path(
     plan: Plan, cell: Cell, design: Design, spread: Spread, whole: Fold, largest: FloatArray
 ) -> WholePath:
     """Return a path on all rows."""
-    if not cell.is_exact:
+    if cell.method != EXACT:
         trace = trace_path(cell.plan(plan), prepare(whole.X, whole.weight), whole.Y, whole.weight, cell.levels)
         outputs = [
             [replace(steps[-1][k], coef=trace.view.to_features(steps[-1][k].coef)) for steps in trace.levels]

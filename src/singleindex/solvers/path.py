@@ -19,10 +19,11 @@ from .simplicity import Simplicity
 
 @dataclass(frozen=True, order=True)
 class Level:
-    """How simple w has to be: a limit on its atoms, or a penalty on their norm."""
+    """How simple w has to be: a limit on its atoms, a penalty on their norm, or a ridge on its length."""
 
     n_atoms: int | None = None
     penalty: float = 0.0
+    ridge: float = 0.0
 
 
 def solve_path(

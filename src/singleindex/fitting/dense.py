@@ -1,0 +1,95 @@
+"""Dense candidates of a search: ridges, which are taken where they win beyond doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..solvers.result import FloatArray
+from ..solvers.ridge import ridge_path, rotate
+from .bank import Bank, Scores, common_bank, joined
+from .extremes import Spread
+from .grid import RIDGE, Cell
+from .judge import Judge
+from .plan import Plan
+from .trace import Fold, Key, Model, as_model, by_columns, held_out_indices, merged, rows_of
+
+# Folds on which ridges are tried before the others are asked.
+_TRIAL = 3
+# Standard errors of the difference by which a dense model has to be better than every sparse one.
+_BEYOND_DOUBT = 2.0
+# Rows, or columns if there are fewer, beyond which they are not tried: their eigenvectors would cost too much.
+_MOST_DIRECTIONS = 2500
+
+
+def with_dense(plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cell], bank: Bank, judge: Judge) -> Bank:
+    """Return the candidates with ridges among them, where these are of any promise."""
+    ridges = [k for k, cell in enumerate(cells) if cell.method == RIDGE]
+    n_trial = min(_TRIAL, len(splits))
+    if not ridges or min(data.design.shape) > _MOST_DIRECTIONS:
+        return bank
+    found = [_traced(plan, data, split, cells, ridges) for split in splits[:n_trial]]
+    trial = common_bank(found, len(data.Y), data.n_outputs)
+    rows = np.isfinite(trial.held_out[:1])
+    if not len(trial.keys) or not _is_promising(judge, trial.held_out, np.where(rows, bank.held_out, np.nan)):
+        return bank
+    found += [_traced(plan, data, split, cells, ridges) for split in splits[n_trial:]]
+    return joined(bank, common_bank(found, len(data.Y), data.n_outputs))
+
+
+def _traced(
+    plan: Plan, data: Any, split: Any, cells: Sequence[Cell], ridges: Sequence[int]
+) -> tuple[dict[Key, Model], Any, FloatArray]:
+    train, test = split
+    fold = rows_of(data.X, data.Y, data.weight, train)
+    models = trace_ridges(plan, cells, ridges, data.spread, fold)
+    X_test = rows_of(data.X, data.Y, None, test).X
+    return models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs)
+
+
+def trace_ridges(
+    plan: Plan, cells: Sequence[Cell], ridges: Sequence[int], spread: Spread, fold: Fold
+) -> dict[Key, Model]:
+    """Return the models of paths of ridges on some rows."""
+    found: dict[Key, Model] = {}
+    design, share = by_columns(fold.X), fold.share
+    for number in ridges:
+        cell = cells[number]
+        view, _ = cell.plan(plan).view(design, spread)
+        rotated = rotate(view, share)
+        if not len(rotated.variance):
+            continue
+        strengths = [level.ridge * cell.fitter.slope * rotated.variance[-1] for level in cell.levels]
+        paths = []
+        for y in fold.Y.T:
+            path = {}
+            for level, (c, index) in enumerate(
+                ridge_path(rotated, np.ascontiguousarray(y), share, cell.fitter, strengths)
+            ):
+                coef = view.to_features(rotated.coef(c))[:, None]
+                n_atoms = plan.structure.count_atoms(coef if plan.structure.joint else coef[:, 0])
+                model = as_model(coef, index[:, None], fold.weight, n_atoms, plan.fitter.is_learned)
+                if model is not None:
+                    path[level, 0.0] = model
+            paths.append(path)
+        found |= {Key(number, *key): model for key, model in merged(paths).items()}
+    return found
+
+
+def _is_promising(judge: Judge, dense: FloatArray, others: FloatArray) -> bool:
+    """Tell whether the best dense candidate is ahead of all others on rows that both have an index for."""
+    best = [np.mean([np.nanmin(one.mean) for one in judge.scores(held_out)]) for held_out in (dense, others)]
+    return bool(best[0] < best[1])
+
+
+def dense_win(scores: Scores, is_dense: FloatArray) -> bool:
+    """Tell whether a dense candidate is better than every other beyond doubt."""
+    if not is_dense.any() or is_dense.all():
+        return bool(is_dense.all())
+    mean = scores.mean
+    dense = int(np.flatnonzero(is_dense)[np.nanargmin(mean[is_dense])])
+    other = int(np.flatnonzero(~is_dense)[np.nanargmin(mean[~is_dense])])
+    error = float(scores.error_of(scores.losses[other] - scores.losses[dense]))
+    return bool(mean[dense] + _BEYOND_DOUBT * error < mean[other])
