@@ -12,7 +12,7 @@ in u, so that an extrapolation of the last few u costs no product with the data.
 
 import numpy as np
 
-from libc.math cimport fabs, isinf, sqrt
+from libc.math cimport INFINITY, fabs, isinf, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -197,10 +197,10 @@ cdef inline double minimiser(const Problem *p, Py_ssize_t j) noexcept nogil:
     g = slope_along(p, j, 0) + p.norm[j] * p.u[j]
     if g > t:
         g = (g - t) / curvature
-        return g if g < p.upper[j] else p.upper[j]
+        return g if p.upper == NULL or g < p.upper[j] else p.upper[j]
     if g < -t:
         g = (g + t) / curvature
-        return g if g > p.lower[j] else p.lower[j]
+        return g if p.lower == NULL or g > p.lower[j] else p.lower[j]
     return 0.0
 
 
@@ -324,6 +324,12 @@ cdef inline double free_excess(double p, double u, double alpha, double norm, do
     return (p * best - 0.5 * alpha * best * best) + 0.5 * alpha * u * u - u * p
 
 
+cdef inline double bound_towards(double p, Py_ssize_t j, const double *lower, const double *upper) noexcept nogil:
+    """Return the bound of a coefficient on the side that p points to; there are none where there are no arrays."""
+    cdef const double *bounds = upper if p > 0.0 else lower
+    return bounds[j] if bounds != NULL else (INFINITY if p > 0.0 else -INFINITY)
+
+
 cdef double gap_at(
     Py_ssize_t k, double square, const double *q, const double *u, const double *norm, const double *amount,
     const double *lower, const double *upper, double alpha,
@@ -340,21 +346,22 @@ cdef double gap_at(
         if t > 0.0 and not isinf(t):
             p = q[j] - alpha * u[j]
             square += alpha * u[j] * u[j]
-            if fabs(p) * s > t and isinf(upper[j] if p > 0.0 else lower[j]):
+            if fabs(p) * s > t and isinf(bound_towards(p, j, lower, upper)):
                 s = t / fabs(p)
     for j in range(k):
         t = amount[j]
         if isinf(t):
             continue
         if t == 0.0:
-            gap += free_excess(s * q[j], u[j], alpha, norm[j], lower[j], upper[j])
+            gap += free_excess(
+                s * q[j], u[j], alpha, norm[j], bound_towards(-1.0, j, lower, upper), bound_towards(1.0, j, lower, upper)
+            )
             continue
         p = s * (q[j] - alpha * u[j])
-        gap += t * fabs(u[j]) - u[j] * p
-        if p > t and not isinf(upper[j]):
-            gap += (p - t) * upper[j]
-        elif p < -t and not isinf(lower[j]):
-            gap += (p + t) * lower[j]
+        if u[j] != 0.0:
+            gap += t * fabs(u[j]) - u[j] * p
+        if fabs(p) > t and not isinf(bound_towards(p, j, lower, upper)):
+            gap += (fabs(p) - t) * fabs(bound_towards(p, j, lower, upper))
     return gap + 0.5 * (1.0 - s) * (1.0 - s) * square
 
 
@@ -365,12 +372,16 @@ def duality_gap(
     """Return the duality gap at u, where the gradient is `q` and the squared length of the residual `square`.
 
     `norm` is read only of coefficients that have neither a penalty nor a ridge nor finite bounds: these have
-    no dual bound, and add what a step along each would bring.
+    no dual bound, and add what a step along each would bring. `lower` and `upper` may be None.
     """
-    check(q.shape[0] == u.shape[0] == norm.shape[0] == amount.shape[0] == lower.shape[0] == upper.shape[0])
+    check(q.shape[0] == u.shape[0] == norm.shape[0] == amount.shape[0])
+    check((lower is None or lower.shape[0] == q.shape[0]) and (upper is None or upper.shape[0] == q.shape[0]))
     if q.shape[0] == 0:
         return 0.0
-    return gap_at(q.shape[0], square, &q[0], &u[0], &norm[0], &amount[0], &lower[0], &upper[0], alpha)
+    return gap_at(
+        q.shape[0], square, &q[0], &u[0], &norm[0], &amount[0], NULL if lower is None else &lower[0],
+        NULL if upper is None else &upper[0], alpha,
+    )
 
 
 cdef double block_gap_at(
@@ -432,16 +443,17 @@ def screen(
     """Write the numbers of the columns that belong in a working set and are not in it; return how many.
 
     These are the ones in use, those without a penalty, and those that the gradient q pushes by more than `least`.
+    `lower` and `upper` may be None.
     """
     cdef Py_ssize_t j, n = 0
-    check(q.shape[0] == u.shape[0] == least.shape[0] == lower.shape[0] == upper.shape[0])
-    check(q.shape[0] == inside.shape[0] == out.shape[0])
+    check(q.shape[0] == u.shape[0] == least.shape[0] == inside.shape[0] == out.shape[0])
+    check((lower is None or lower.shape[0] == q.shape[0]) and (upper is None or upper.shape[0] == q.shape[0]))
     with nogil:
         for j in range(q.shape[0]):
             if inside[j]:
                 continue
-            if u[j] != 0.0 or least[j] == 0.0 or (q[j] > least[j] and upper[j] > 0.0) or (
-                q[j] < -least[j] and lower[j] < 0.0
+            if u[j] != 0.0 or least[j] == 0.0 or (q[j] > least[j] and (upper is None or upper[j] > 0.0)) or (
+                q[j] < -least[j] and (lower is None or lower[j] < 0.0)
             ):
                 out[n] = j
                 n += 1
@@ -536,7 +548,7 @@ cdef void extrapolate(Problem *p, double *room) noexcept nogil:
 cdef bint feasible(const Problem *p) noexcept nogil:
     cdef Py_ssize_t j
     for j in range(p.k if p.starts == NULL else 0):
-        if not (p.lower[j] <= p.u[j] <= p.upper[j]):
+        if (p.lower != NULL and p.u[j] < p.lower[j]) or (p.upper != NULL and p.u[j] > p.upper[j]):
             return False
     return True
 
@@ -600,8 +612,10 @@ cdef Problem as_problem(
     p.lower, p.upper, p.starts, p.within, p.bound, p.spare = NULL, NULL, NULL, NULL, NULL, NULL
     p.square, p.alpha, p.within_apart, p.n_blocks = 0.0, alpha, 0, amount.shape[0]
     if starts is None:
-        check(p.m == 1 and amount.shape[0] == lower.shape[0] == upper.shape[0] == p.k)
-        p.lower, p.upper = &lower[0], &upper[0]
+        check(p.m == 1 and amount.shape[0] == p.k)
+        check((lower is None or lower.shape[0] == p.k) and (upper is None or upper.shape[0] == p.k))
+        p.lower = NULL if lower is None else &lower[0]
+        p.upper = NULL if upper is None else &upper[0]
     else:
         check_starts(starts, p.n_blocks, p.k)
         check(bound.shape[0] == p.n_blocks and within.shape[0] == norm.shape[0])

@@ -152,8 +152,7 @@ def descend(
         if complete and not len(new):
             rough *= _TIGHTER
         # By the strong rule hardly any column is missing; else those that are had better be found early.
-        by_rule = complete and least is not terms.amount
-        own_target = target if by_rule else max(rough * target, _ROUGH * gap)
+        own_target = target if least is not terms.amount else max(rough * target, _ROUGH * gap)
         n_sweeps += moving.solve(terms, own_target, max_sweeps - n_sweeps)
         gradient, least = moving.gradient(), terms.amount
         last_gap, gap = gap, terms.gap(moving, gradient)

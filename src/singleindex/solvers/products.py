@@ -13,9 +13,11 @@ from .packed import times_each
 from .result import FloatArray
 from .terms import Pieces
 
-# Sweeps between two of Newton's steps: at least, and for each coefficient in use. The time goes to both alike.
-_BETWEEN = 10
+# Sweeps between two of Newton's steps, so that the time goes to both alike: for each coefficient in use, where the
+# factorisation is what a step costs; up to so many in all where it is the call; and at least.
 _BETWEEN_FOR_EACH = 1 / 30
+_BETWEEN_OF_A_CALL = 1e5
+_BETWEEN = (10, 100)
 # Ridge of a Newton step, as a share of the mean squared length: columns may depend on each other.
 _LEAST_RIDGE = 1e-11
 
@@ -61,7 +63,11 @@ def solve_products(
 
 def sweeps_between(u: FloatArray, pieces: Pieces) -> Any:
     """Return after how many sweeps it is time for a Newton step."""
-    return max(_BETWEEN, int(_BETWEEN_FOR_EACH * np.count_nonzero(u))) if pieces.has_newton else 1 << 40
+    if not pieces.has_newton:
+        return 1 << 40
+    n_used = np.count_nonzero(u)
+    of_a_call = _BETWEEN_OF_A_CALL / max(n_used * len(u), 1)
+    return int(max(min(max(of_a_call, _BETWEEN[0]), _BETWEEN[1]), _BETWEEN_FOR_EACH * n_used))
 
 
 def newton_step(
@@ -83,8 +89,8 @@ def newton_step(
         return u, np.inf
     slope = q - alpha * u - held * sign
     whole = dpotrs(factor, slope, lower=1)[0]
-    low = np.where((held > 0) & (sign > 0), 0.0, pieces.lower[used])
-    high = np.where((held > 0) & (sign < 0), 0.0, pieces.upper[used])
+    low = np.where((held > 0) & (sign > 0), 0.0, -np.inf if pieces.lower is None else pieces.lower[used])
+    high = np.where((held > 0) & (sign < 0), 0.0, np.inf if pieces.upper is None else pieces.upper[used])
     there: FloatArray = np.clip(u + whole, low, high)
     move = there - u
     if not move @ (slope - 0.5 * (gram @ move + alpha * move)) > 0:

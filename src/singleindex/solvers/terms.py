@@ -49,7 +49,12 @@ class Pieces:
     def in_play(self, u: FloatArray) -> Positions:
         """Return the coefficients that can go either way: not at a bound, nor at zero by their penalty."""
         own = u[:, 0]
-        return np.flatnonzero((own > self.lower) & (own < self.upper) & ((own != 0) | (self.amount == 0)))
+        in_play = (own != 0) | (self.amount == 0)
+        if self.lower is not None:
+            in_play &= own > self.lower
+        if self.upper is not None:
+            in_play &= own < self.upper
+        return np.flatnonzero(in_play)
 
 
 class Terms:
@@ -57,20 +62,21 @@ class Terms:
 
     def __init__(self, shape: Separable, penalty: float, alpha: float, d: int) -> None:
         self.amount, self.alpha = amounts(shape.factor, penalty), alpha
-        self.lower = np.full(d, -np.inf) if shape.lower is None else shape.lower
-        self.upper = np.full(d, np.inf) if shape.upper is None else shape.upper
-        if not len(self.amount) == len(self.lower) == len(self.upper) == d:
+        self.lower, self.upper = shape.lower, shape.upper
+        if any(len(part) != d for part in (self.amount, self.lower, self.upper) if part is not None):
             raise ValueError(f"factors and bounds must have one number for each of the {d} coefficients.")
 
     def feasible(self, w: FloatArray) -> FloatArray:
         """Return a copy of w within the bounds."""
-        inside = np.clip(w, self.lower, self.upper)
+        inside = np.maximum(w, self.lower) if self.lower is not None else w.copy()
+        if self.upper is not None:
+            inside = np.minimum(inside, self.upper)
         inside[np.isinf(self.amount)] = 0.0
         return inside
 
     def value(self, w: FloatArray) -> float:
         """Return what is added to the quadratic."""
-        used = np.flatnonzero(w)
+        used = w != 0
         own = w[used]
         return float(self.amount[used] @ np.abs(own) + 0.5 * self.alpha * (own @ own))
 
@@ -82,12 +88,15 @@ class Terms:
 
     def free(self) -> Positions:
         """Return the columns that nothing holds back."""
-        return np.flatnonzero(self.amount == 0) if self.alpha == 0 else np.empty(0, dtype=np.intp)
+        is_held = self.alpha > 0 or self.amount.all()
+        return np.empty(0, dtype=np.intp) if is_held else np.flatnonzero(self.amount == 0)
 
     def missing(self, moving: Any, gradient: FloatArray, least: FloatArray) -> tuple[Positions, bool]:
         """Return the next columns of a working set, and whether these are all that belong in it."""
         new = np.empty(len(gradient), dtype=np.intp)
         new = new[: screen(gradient, moving.w, least, self.lower, self.upper, moving.inside, new)]
+        if len(new) <= _FIRST or least is not self.amount:
+            return new, True
         used = moving.w != 0
         most = max(_FIRST, int(np.count_nonzero(used)))
         if len(new) <= most:
@@ -97,7 +106,8 @@ class Terms:
 
     def pieces(self, which: Positions, norm: FloatArray, products_of: Any) -> Pieces:
         """Return what kernels need for some columns."""
-        return Pieces(norm, self.amount[which], self.lower[which], self.upper[which], self.alpha)
+        lower, upper = (None if side is None else side[which] for side in (self.lower, self.upper))
+        return Pieces(norm, self.amount[which], lower, upper, self.alpha)
 
 
 class BlockTerms:
@@ -160,7 +170,7 @@ class BlockTerms:
         new = np.flatnonzero(((pull > least) | used | (least == 0)) & ~inside)
         sizes = np.diff(self.starts)
         most = max(_FIRST, int(sizes[used].sum()))
-        if sizes[new].sum() <= most:
+        if sizes[new].sum() <= most or least is not self.amount:
             return self.columns_of(new), True
         urgent = new[by_urgency(pull[new], self.amount[new], used[new])]
         n_new = max(1, int(np.searchsorted(np.cumsum(sizes[urgent]), most, side="right")))
@@ -185,8 +195,7 @@ class BlockTerms:
 
 def amounts(factor: FloatArray, penalty: float) -> FloatArray:
     """Return penalty × factor; infinite factors stay so, whatever the penalty."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(factor), np.inf, penalty * factor)
+    return penalty * factor if penalty > 0 else np.where(np.isinf(factor), np.inf, 0.0)
 
 
 def by_urgency(pull: FloatArray, amount: FloatArray, used: NDArray[np.bool_]) -> Positions:
@@ -199,10 +208,9 @@ def by_urgency(pull: FloatArray, amount: FloatArray, used: NDArray[np.bool_]) ->
 def strong_rule(amount: FloatArray, penalty: float, last_penalty: float | None) -> FloatArray:
     """Return the gradients beyond which coefficients are expected to come into use.
 
-    From one penalty to the next, a gradient changes by hardly more than the penalty. Where the one before is not
-    known, or was no larger, those that are in balance stay out for now.
+    From one penalty to the next, a gradient changes by hardly more than the penalty. Where the one before is
+    not known, was no larger, or was far larger, those that are in balance stay out for now: `amount` itself.
     """
-    if last_penalty is None or not 0 < penalty < last_penalty:
+    if last_penalty is None or not penalty < last_penalty < 2 * penalty:
         return amount
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(amount), np.inf, amount * max(2 - last_penalty / penalty, 0.0))
+    return amount * (2 - last_penalty / penalty)
