@@ -244,17 +244,26 @@ def test_arrays_that_do_not_go_together_are_refused():
 
 
 def test_kernels_refuse_short_arrays():
-    long, short, A = np.ones(5), np.ones(4), np.ones((5, 3))
-    r = np.ones(3)
+    A, r = np.ones((1, 5, 3)), np.ones((1, 3))
+    whole = [np.ones((5, 1)), np.ones((1, 5)), np.ones(5), np.ones(5), np.ones(5)]
+    short = [np.ones((4, 1)), np.ones((1, 4)), np.ones(4), np.ones(4), np.ones(4)]
+    no_blocks = 0.0, None, None, None, 0.0, 10
     for k in range(5):
-        parts = [long.copy() for _ in range(5)]
-        parts[k] = short.copy()
+        parts = [*whole[:k], short[k], *whole[k + 1 :]]
         with pytest.raises(ValueError, match="must have one entry"):
-            _descent.descend_dense(A, r, *parts, 0.0, 0.0, 10)
+            _descent.descend_dense(A, r, *parts, *no_blocks)
         with pytest.raises(ValueError, match="must have one entry"):
-            _descent.descend_gram(np.eye(5), long.copy(), 1.0, *parts, 0.0, 0.0, 10)
-    parts = [long.copy() for _ in range(5)]
+            _descent.descend_gram(np.eye(5)[None], np.ones((1, 5)), 1.0, *parts, *no_blocks)
     for indices in ([0, 1, 3], [0, -1, 2], [0, 1]):
-        stored = np.ones(3), np.array(indices, dtype=np.int32), np.array([0, 1, 1, 2, 3, 3])
+        stored = np.ones((1, 3)), np.array(indices, dtype=np.int32), np.array([0, 1, 1, 2, 3, 3])
         with pytest.raises(ValueError, match="must have one entry"):
-            _descent.descend_sparse(*stored, long, r, r.copy(), *parts, 0.0, 0.0, 10)
+            _descent.descend_sparse(*stored, np.ones((1, 5)), r, r.copy(), *whole, *no_blocks)
+    for starts, within, bound in (
+        ([0, 2, 5], np.ones((1, 12)), np.ones(2)),
+        ([0, 2, 5], np.ones((1, 13)), np.ones(3)),
+        ([0, 2, 6], np.ones((1, 20)), np.ones(2)),
+        ([0, 5, 5], np.ones((1, 25)), np.ones(2)),
+    ):
+        blocks = np.ones(2), None, None, 0.0, np.array(starts), within, bound, 0.0, 10
+        with pytest.raises(ValueError, match="must have one entry"):
+            _descent.descend_dense(A, r, *whole[:2], *blocks)

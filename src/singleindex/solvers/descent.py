@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..design import Design
 from ..structures.separable import Separable
-from ._descent import duality_gap, screen
 from .metric import Columns, ProductColumns, RowColumns
 from .result import FloatArray
+from .terms import BlockTerms, Terms, strong_rule
 
-# The first working set of a cold start has at most this many columns; later ones get no more than are in use.
-_FIRST = 100
 # Share of the gap to which a working set is solved before it is known which columns it lacks.
 _ROUGH = 0.1
 # Where all are there and the gap is still too wide, the working set is solved to this share of it, again and
@@ -40,9 +37,9 @@ class Rows:
     ----------
     design : Design
         Its rows are the z.
-    weight : array of shape (n,)
-        The v, of at least zero.
-    residual : array of shape (n,)
+    weight : array of shape (n,) or (n, n_outputs)
+        The v, of at least zero: common to all outputs, or of each.
+    residual : array of shape (n,) or (n, n_outputs)
         The ρ, which belong to w.
     """
 
@@ -60,12 +57,12 @@ class Products:
 
     Parameters
     ----------
-    gram : array of shape (d, d)
-        The weighted sums of products of centred columns.
-    gradient : array of shape (d,)
+    gram : array of shape (d, d) or (n_outputs, d, d)
+        The weighted sums of products of centred columns: common to all outputs, or of each.
+    gradient : array of shape (d,) or (d, n_outputs)
         Those of columns and residuals, which belong to w.
     square : float
-        The weighted sum of squares of the centred residuals.
+        The weighted sum of squares of the centred residuals, over all outputs.
     """
 
     gram: FloatArray
@@ -82,8 +79,8 @@ class Descent:
 
     Attributes
     ----------
-    w : array of shape (d,)
-    gradient : array of shape (d,)
+    w : array of shape (d,) or (d, n_outputs)
+    gradient : array of the shape of w
         Zᵀ V r for the residuals r at w: what the penalty and the ridge hold in balance.
     gap : float
         By how much the objective is above its least value, at the most. Coefficients that have neither a
@@ -122,7 +119,7 @@ def descend(
     Parameters
     ----------
     quadratic : Rows or Products
-    w : array of shape (d,)
+    w : array of shape (d,) or (d, n_outputs)
         The start. What is out of the bounds, or left out by an infinite factor, is brought in first.
     shape : Separable
         The factors f, blocks and bounds.
@@ -138,27 +135,24 @@ def descend(
     -------
     descent : Descent
     """
-    terms = Terms.of(shape, penalty, alpha, len(w))
+    terms = (Terms if w.ndim == 1 and shape.block is None else BlockTerms)(shape, penalty, alpha, len(w))
     moving = quadratic.at(terms.feasible(w))
     if not np.array_equal(moving.w, w):
         moving.came_from(w)
-    if not alpha > 0:
-        # Nothing holds these back: their share of the gap needs their lengths.
-        moving.add(np.flatnonzero(terms.amount == 0))
+    moving.add(terms.free())
     gradient = moving.gradient()
-    objective = terms.value(moving.w, moving.square)
+    objective = 0.5 * moving.squared_residual + terms.value(moving.w)
     target, gap, n_sweeps, rough = tol * objective, terms.gap(moving, gradient), 0, 1.0
-    least = terms.strong(penalty, last_penalty)
+    least = strong_rule(terms.amount, penalty, last_penalty)
     while gap > target and n_sweeps < max_sweeps:
-        new, complete = choose(moving, gradient, terms, least)
+        new, complete = terms.missing(moving, gradient, least)
         moving.add(new)
         if not len(moving.which):
             break
         if complete and not len(new):
             rough *= _TIGHTER
         # By the strong rule hardly any column is missing; else those that are had better be found early.
-        by_rule = complete and least is not terms.amount
-        own_target = target if by_rule else max(rough * target, _ROUGH * gap)
+        own_target = target if least is not terms.amount else max(rough * target, _ROUGH * gap)
         n_sweeps += moving.solve(terms, own_target, max_sweeps - n_sweeps)
         gradient, least = moving.gradient(), terms.amount
         last_gap, gap = gap, terms.gap(moving, gradient)
@@ -166,68 +160,3 @@ def descend(
         if rough < _ROUNDING and gap >= last_gap:
             break
     return Descent(moving.w, gradient, gap, objective, n_sweeps, gap <= target)
-
-
-def choose(
-    moving: Columns, gradient: FloatArray, terms: Terms, least: FloatArray
-) -> tuple[NDArray[np.intp], bool]:
-    """Return the next columns of the working set, and whether these are all that are wanted."""
-    new = np.empty(len(gradient), dtype=np.intp)
-    new = new[: screen(gradient, moving.w, least, terms.lower, terms.upper, moving.inside, new)]
-    most = max(_FIRST, int(np.count_nonzero(moving.w)))
-    if len(new) <= most:
-        return new, True
-    # Those that are held back least come first; equal ones in their order.
-    size = np.abs(gradient[new])
-    ratio = np.divide(terms.amount[new], size, out=np.full(len(new), np.inf), where=size > 0)
-    ratio[moving.w[new] != 0] = 0.0
-    return np.sort(new[np.argsort(ratio, kind="stable")[:most]]), False
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """What is added to the quadratic, coordinate by coordinate."""
-
-    amount: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    alpha: float
-    left_out: bool
-
-    @classmethod
-    def of(cls, shape: Separable, penalty: float, alpha: float, d: int) -> Terms:
-        left_out = not np.isfinite(shape.factor).all()
-        amount = penalty * shape.factor if penalty > 0 or not left_out else np.zeros(d)
-        if left_out:
-            amount = np.where(np.isinf(shape.factor), np.inf, amount)
-        lower = np.full(d, -np.inf) if shape.lower is None else shape.lower
-        upper = np.full(d, np.inf) if shape.upper is None else shape.upper
-        return cls(amount, lower, upper, alpha, left_out)
-
-    def feasible(self, w: FloatArray) -> FloatArray:
-        """Return a copy of w within the bounds."""
-        inside = np.clip(w, self.lower, self.upper)
-        return np.where(np.isinf(self.amount), 0.0, inside) if self.left_out else inside
-
-    def value(self, w: FloatArray, square: float) -> float:
-        """Return the objective."""
-        used = np.flatnonzero(w)
-        of_penalty = self.amount[used] @ np.abs(w[used])
-        return float(0.5 * square + of_penalty + 0.5 * self.alpha * (w[used] @ w[used]))
-
-    def gap(self, moving: Columns, gradient: FloatArray) -> float:
-        """Return the duality gap."""
-        gap: float = duality_gap(
-            moving.square, gradient, moving.w, moving.norm, self.amount, self.lower, self.upper, self.alpha
-        )
-        return gap
-
-    def strong(self, penalty: float, last_penalty: float | None) -> FloatArray:
-        """Return the gradients beyond which coefficients are expected to come into use.
-
-        By the strong rule: from one penalty to the next, a gradient changes by no more than the penalty. Where
-        the one before is not known, or was no larger, those that are in balance stay out for now.
-        """
-        if last_penalty is None or not penalty < last_penalty:
-            return self.amount
-        return self.amount * max(2 - last_penalty / penalty, 0.0) if penalty > 0 else self.amount

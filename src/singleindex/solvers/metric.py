@@ -1,4 +1,4 @@
-"""The columns of a quadratic that are being worked on, centred and weighted, and the state that moves with u."""
+"""The columns of a quadratic that are being worked on, and the state that moves with u."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..design import Design, SparseColumns
-from ..design.checks import as_vector
-from ._descent import centre_dense, centre_sparse
-from .packed import DenseBlock, SparseBlock
-from .products import Pieces, newton_step, solve_products, sweeps_between
+from ..design.checks import check_length
+from .packed import DenseBlock, SparseBlock, times_each
+from .products import newton_step, solve_products, sweeps_between
 from .result import FloatArray
+from .terms import BlockTerms, Pieces, Terms
 
 # Newton's steps need products of the columns, which rows do not have: so many more sweeps lie between them.
 _OF_ROWS = 3
@@ -23,55 +23,55 @@ class Columns:
 
     Attributes
     ----------
-    w : array of shape (d,)
-    square : float
-        The squared length of the residual.
-    norm : array of shape (d,)
-        The squared lengths of the columns that have been added, zero for others.
-    which : array of shape (k,)
+    w : array of shape (d,) or (d, n_outputs)
+    which : array of shape (n_columns,)
         The columns that have been added.
     inside : array of shape (d,), of uint8
         1 for these.
+    norm : array of shape (1 or n_outputs, d)
+        The squared lengths of these, zero for others.
     """
 
-    w: FloatArray
-    square: float
-    norm: FloatArray
-    which: NDArray[np.intp]
-    inside: NDArray[np.uint8]
-
-    def __init__(self, w: FloatArray) -> None:
-        self.w, self.norm = w, np.zeros(len(w))
-        self.which = np.empty(0, dtype=np.intp)
+    def __init__(self, w: FloatArray, n_metrics: int) -> None:
+        self.w, self.norm = w, np.zeros((n_metrics, len(w)))
+        self.which: NDArray[np.intp] = np.empty(0, dtype=np.intp)
         self.inside = np.zeros(len(w), dtype=np.uint8)
+
+    @property
+    def squared_residual(self) -> float:
+        """The squared length of the residual."""
+        raise NotImplementedError
 
     def came_from(self, w: FloatArray) -> None:
         """Let the state belong to the present w, if it was that of another one."""
         raise NotImplementedError
 
     def gradient(self) -> FloatArray:
-        """Return that of all columns."""
+        """Return that of all columns, in the shape of w."""
         raise NotImplementedError
 
     def add(self, which: NDArray[np.intp]) -> None:
         """Add columns to those that are worked on."""
         if len(which):
-            self.norm[which] = self._add(which)
+            self.norm[:, which] = self._add(which)
             self.inside[which] = 1
             self.which = np.concatenate([self.which, which])
+
+    def solve(self, terms: Terms | BlockTerms, target: float, max_sweeps: int) -> int:
+        """Minimise over the columns that have been added; return the number of sweeps."""
+        u = np.ascontiguousarray(self.w[self.which].reshape(len(self.which), -1))
+        pieces = terms.pieces(self.which, np.ascontiguousarray(self.norm[:, self.which]), self._products_of)
+        n_sweeps = self._run(u, pieces, target, max_sweeps)
+        self.w[self.which] = u.reshape(len(u), *self.w.shape[1:])
+        return n_sweeps
 
     def _add(self, which: NDArray[np.intp]) -> FloatArray:
         """Add columns, and return their squared lengths."""
         raise NotImplementedError
 
-    def solve(self, terms: Any, target: float, max_sweeps: int) -> int:
-        """Minimise over the columns that have been added; return the number of sweeps."""
-        which = self.which
-        u = self.w[which]
-        of_terms = (terms.amount[which], terms.lower[which], terms.upper[which], terms.alpha)
-        n_sweeps = self._run(u, Pieces(self.norm[which], *of_terms), target, max_sweeps)
-        self.w[which] = u
-        return n_sweeps
+    def _products_of(self, places: slice) -> FloatArray:
+        """Return the products of some of the columns that have been added."""
+        raise NotImplementedError
 
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         raise NotImplementedError
@@ -81,62 +81,67 @@ class RowColumns(Columns):
     """Of a quadratic that is known by its rows."""
 
     def __init__(self, design: Design, weight: FloatArray, residual: FloatArray, w: FloatArray) -> None:
-        super().__init__(w)
-        n = design.shape[0]
-        self.design = design
-        self.root = np.sqrt(as_vector(weight, n, "weight"))
-        self.total = float(self.root @ self.root)
-        self.r = self._weighted(as_vector(residual, n, "residual"))
-        self.block: Any = None
+        check_length(weight, design.shape[0], "weight")
+        check_length(residual, design.shape[0], "residual")
+        check_length(w, design.shape[1], "w")
+        self.root = np.sqrt(np.atleast_2d(np.ascontiguousarray(weight.T, dtype=np.float64)))
+        super().__init__(w, len(self.root))
+        if w.shape[1:] != residual.shape[1:] or (weight.ndim == 2 and weight.shape != residual.shape):
+            raise ValueError("w, residual and weights of their own must be of the same number of outputs.")
+        self.design, self.block = design, None
+        length = np.sqrt(np.square(self.root).sum(axis=1, keepdims=True))
+        self.unit = np.divide(self.root, length, out=np.zeros_like(self.root), where=length > 0)
+        self.r = self._weighted(np.atleast_2d(residual.T))
 
     @property
-    def square(self) -> float:  # type: ignore[override]
-        return float(self.r @ self.r)
+    def squared_residual(self) -> float:
+        flat = self.r.ravel()
+        return float(flat @ flat)
 
     def _weighted(self, values: FloatArray) -> FloatArray:
-        weighted = values * self.root
-        if self.total > 0:
-            weighted -= (weighted @ self.root / self.total) * self.root
+        weighted = np.multiply(values, self.root, order="C")
+        weighted -= (weighted * self.unit).sum(axis=1, keepdims=True) * self.unit
         return weighted
 
     def came_from(self, w: FloatArray) -> None:
-        self.r -= self._weighted(self.design.matvec(self.w - w))
+        self.r -= self._weighted(np.atleast_2d(self.design.matvec(self.w - w).T))
 
     def gradient(self) -> FloatArray:
-        return self.design.rmatvec(self.r * self.root)
+        weighted = self.r * self.root
+        return self.design.rmatvec(weighted[0] if self.w.ndim == 1 else weighted.T)
 
     def _add(self, which: NDArray[np.intp]) -> FloatArray:
         packed = self.design.pack(which)
-        norm = np.empty(len(which))
+        new: Any
         if isinstance(packed, SparseColumns):
-            mean = np.empty(len(which))
-            centre_sparse(packed.data, packed.indices, packed.indptr, packed.factor, self.root, mean, norm)
-            new: Any = SparseBlock(packed.data, packed.indices, packed.indptr, mean, self.root)
+            new, norm = SparseBlock.of(packed, self.root, self.unit)
         else:
-            centre_dense(packed.values, packed.factor, self.root, norm)
-            new = DenseBlock(packed.values)
-        self.block = new if self.block is None else self.block.joined(new)
+            new, norm = DenseBlock.of(packed, self.root)
+        self.block: Any = new if self.block is None else self.block.joined(new)
         return norm
 
+    def _products_of(self, places: slice) -> FloatArray:
+        products: FloatArray = self.block.taken(places).gram()
+        return products
+
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
-        block = self.block
+        block, n_sweeps = self.block, 0
         if block.is_small:
-            start, gram, gradient = u.copy(), block.gram(), block.rmatvec(self.r)
-            n_sweeps = solve_products(gram, gradient, self.square, u, pieces, target, max_sweeps)
+            start, gram, q = u.copy(), block.gram(), block.rmatvec(self.r)
+            n_sweeps = solve_products(gram, q, self.squared_residual, u, pieces, target, max_sweeps)
             self.r -= block.matvec(u - start)
             return n_sweeps
-        n_sweeps = 0
         while True:
-            most = min(_OF_ROWS * sweeps_between(u), max_sweeps - n_sweeps)
+            most = min(_OF_ROWS * sweeps_between(u, pieces), max_sweeps - n_sweeps)
             gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
             n_sweeps += swept
-            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps:
+            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
                 return n_sweeps
             used = pieces.in_play(u)
             some = block.taken(used)
-            there, excess = newton_step(some.gram(), some.rmatvec(self.r), u[used], pieces, used)
-            self.r -= some.matvec(there - u[used])
-            u[used] = there
+            there, excess = newton_step(some.gram()[0], some.rmatvec(self.r)[0], u[used, 0], pieces, used)
+            self.r -= some.matvec((there - u[used, 0])[:, None])
+            u[used, 0] = there
             if swept < most and excess <= target:
                 return n_sweeps
 
@@ -145,29 +150,41 @@ class ProductColumns(Columns):
     """Of a quadratic that is known by products of its columns."""
 
     def __init__(self, gram: FloatArray, gradient: FloatArray, square: float, w: FloatArray) -> None:
-        super().__init__(w)
-        if gram.shape != (len(w), len(w)):
+        if gram.shape[-2:] != (len(w), len(w)):
             raise ValueError(f"gram must have shape ({len(w)}, {len(w)}) to go with w, got {gram.shape}.")
-        self.gram, self.square = gram, square
-        self.q = as_vector(gradient, len(w), "gradient").copy()
+        if gradient.shape != w.shape:
+            raise ValueError(f"gradient must have the shape of w, {w.shape}, got {gradient.shape}.")
+        self.gram = np.asarray(gram[None] if gram.ndim == 2 else gram, dtype=np.float64)
+        super().__init__(w, len(self.gram))
+        self.q = np.atleast_2d(np.array(gradient.T, dtype=np.float64))
+        self.square = square
+
+    @property
+    def squared_residual(self) -> float:
+        return self.square
 
     def came_from(self, w: FloatArray) -> None:
-        self._move(self.w - w)
+        self._move(np.atleast_2d((self.w - w).T))
 
     def _move(self, move: FloatArray, which: Any = slice(None)) -> None:
-        old = self.q[which]
-        self.q = self.q - move @ self.gram[which]
-        self.square = max(self.square - float(move @ (old + self.q[which])), 0.0)
+        old = self.q[:, which]
+        self.q = self.q - times_each(move, self.gram[:, which])
+        self.square = max(self.square - float(np.sum(move * (old + self.q[:, which]))), 0.0)
 
     def gradient(self) -> FloatArray:
-        return self.q
+        return np.ascontiguousarray(self.q[0] if self.w.ndim == 1 else self.q.T)
 
     def _add(self, which: NDArray[np.intp]) -> FloatArray:
-        return self.gram[which, which]
+        return self.gram[:, which, which]
+
+    def _products_of(self, places: slice) -> FloatArray:
+        return self._among(self.which[places])
+
+    def _among(self, which: NDArray[np.intp]) -> FloatArray:
+        return np.ascontiguousarray(self.gram[:, which[:, None], which])
 
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
-        which, start = self.which, u.copy()
-        own = np.ascontiguousarray(self.gram[np.ix_(which, which)], dtype=np.float64)
-        n_sweeps = solve_products(own, self.q[which], self.square, u, pieces, target, max_sweeps)
-        self._move(u - start, which)
+        start, q = u.copy(), np.ascontiguousarray(self.q[:, self.which])
+        n_sweeps = solve_products(self._among(self.which), q, self.square, u, pieces, target, max_sweeps)
+        self._move((u - start).T, self.which)
         return n_sweeps

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ._descent import descend_gram
+from .packed import times_each
 from .result import FloatArray
+from .terms import Pieces
 
-# Sweeps between two of Newton's steps: at least, and for each coefficient in use. The time goes to both alike.
-_BETWEEN = 10
+# Sweeps between two of Newton's steps, so that the time goes to both alike: for each coefficient in use, where the
+# factorisation is what a step costs; up to so many in all where it is the call; and at least.
 _BETWEEN_FOR_EACH = 1 / 30
+_BETWEEN_OF_A_CALL = 1e5
+_BETWEEN = (10, 100)
 # Ridge of a Newton step, as a share of the mean squared length: columns may depend on each other.
 _LEAST_RIDGE = 1e-11
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """What is added to the quadratic, for some columns, and their squared lengths."""
-
-    norm: FloatArray
-    amount: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    alpha: float
-
-    def parts(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
-        """Return all of it, as kernels take it."""
-        return self.norm, self.amount, self.lower, self.upper, self.alpha
-
-    def is_done(self, gap: float, target: float) -> bool:
-        """Tell whether the gap is narrow enough; it says little of coefficients that nothing holds back."""
-        return gap <= target and (self.alpha > 0 or bool(self.amount.all()))
-
-    def in_play(self, u: FloatArray) -> NDArray[np.intp]:
-        """Return the coefficients that can go either way: not at a bound, nor at zero by their penalty."""
-        return np.flatnonzero((u > self.lower) & (u < self.upper) & ((u != 0) | (self.amount == 0)))
 
 
 def solve_products(
@@ -52,26 +33,41 @@ def solve_products(
 ) -> int:
     """Move u in place until the gap is at most `target`; return the number of sweeps.
 
-    `q` is the gradient and `square` the squared length of the residual at the u given.
+    Parameters
+    ----------
+    gram : array of shape (1 or n_outputs, n_columns, n_columns)
+    q : array of shape (n_outputs, n_columns)
+        The gradient at the u given.
+    square : float
+        The squared length of the residual there.
+    u : array of shape (n_columns, n_outputs)
+    pieces : Pieces
+    target : float
+    max_sweeps : int
     """
     start, first, n_sweeps = u.copy(), q, 0
     while True:
         moved = u - start
-        q = first - gram @ moved
-        at = max(square - float(moved @ (first + q)), 0.0)
-        most = min(sweeps_between(u), max_sweeps - n_sweeps)
+        q = first - times_each(moved.T, gram)
+        at = max(square - float(np.sum(moved.T * (first + q))), 0.0)
+        most = min(sweeps_between(u, pieces), max_sweeps - n_sweeps)
         gap, swept = descend_gram(gram, q, at, u, *pieces.parts(), target, most)
         n_sweeps += int(swept)
-        if pieces.is_done(gap, target) or n_sweeps >= max_sweeps:
+        if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
             return n_sweeps
         used = pieces.in_play(u)
-        u[used], excess = newton_step(gram[np.ix_(used, used)], q[used], u[used], pieces, used)
+        u[used, 0], excess = newton_step(gram[0][np.ix_(used, used)], q[0, used], u[used, 0], pieces, used)
         if swept < most and excess <= target:
             return n_sweeps
 
 
-def sweeps_between(u: FloatArray) -> int:
-    return max(_BETWEEN, int(_BETWEEN_FOR_EACH * np.count_nonzero(u)))
+def sweeps_between(u: FloatArray, pieces: Pieces) -> Any:
+    """Return after how many sweeps it is time for a Newton step."""
+    if not pieces.has_newton:
+        return 1 << 40
+    n_used = np.count_nonzero(u)
+    of_a_call = _BETWEEN_OF_A_CALL / max(n_used * len(u), 1)
+    return int(max(min(max(of_a_call, _BETWEEN[0]), _BETWEEN[1]), _BETWEEN_FOR_EACH * n_used))
 
 
 def newton_step(
@@ -79,10 +75,9 @@ def newton_step(
 ) -> tuple[FloatArray, float]:
     """Return the coefficients in play, moved towards where the objective is least for their signs.
 
-    Also by how much it would be lower there.
-
-    All the way with those that would change their signs set to zero, if that lowers the objective; else up to
-    the first of these. Then it is lower in any case, as on a line towards the minimiser of a quadratic.
+    Also by how much it would be lower there. All the way with those that would change their signs set to zero, if
+    that lowers the objective; else up to the first of these. Then it is lower in any case, as on a line towards
+    the minimiser of a quadratic.
     """
     if not len(used):
         return u, 0.0
@@ -94,8 +89,8 @@ def newton_step(
         return u, np.inf
     slope = q - alpha * u - held * sign
     whole = dpotrs(factor, slope, lower=1)[0]
-    low = np.where((held > 0) & (sign > 0), 0.0, pieces.lower[used])
-    high = np.where((held > 0) & (sign < 0), 0.0, pieces.upper[used])
+    low = np.where((held > 0) & (sign > 0), 0.0, -np.inf if pieces.lower is None else pieces.lower[used])
+    high = np.where((held > 0) & (sign < 0), 0.0, np.inf if pieces.upper is None else pieces.upper[used])
     there: FloatArray = np.clip(u + whole, low, high)
     move = there - u
     if not move @ (slope - 0.5 * (gram @ move + alpha * move)) > 0:
