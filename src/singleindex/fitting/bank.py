@@ -51,12 +51,17 @@ class Bank:
 
     def votes(self, weight: FloatArray, n_features: int) -> FloatArray:
         """Return in which share of the models, of all folds and weighted, each coefficient is in use."""
+        folds = range(len(self.models))
+        return np.mean([self.votes_of(fold, weight, n_features) for fold in folds], axis=0)
+
+    def votes_of(self, fold: int, weight: FloatArray, n_features: int) -> FloatArray:
+        """Return the same of one fold alone."""
         share = np.zeros((n_features, weight.shape[1]))
-        for fold in self.models:
-            for k in np.flatnonzero(weight.any(axis=1)):
-                at = fold[k].positions
-                share.reshape(-1)[at] += weight[k][at % weight.shape[1]]
-        return share / len(self.models)
+        for k in np.flatnonzero(weight.any(axis=1)):
+            one = self.models[fold][k]
+            votes = 1.0 if one.votes is None else one.votes
+            share.reshape(-1)[one.positions] += votes * weight[k][one.positions % weight.shape[1]]
+        return share
 
 
 def common_bank(

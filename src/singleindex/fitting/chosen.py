@@ -105,7 +105,7 @@ def coef_of(
         return mean
     if chosen.cutter is None:
         return average
-    models = dict(chosen.cutter.cuts(average, data.whole, data.design))
+    models = dict(chosen.cutter.cuts(average, np.ones_like(average), data.whole, data.design))
     coef, total = np.zeros_like(average), np.zeros(average.shape[1])
     for cut, weight in zip(chosen.bank.keys, chosen.weights, strict=True):
         if weight.any() and models.get(cut) is not None:

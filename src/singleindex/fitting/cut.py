@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,10 +62,16 @@ class Cutter:
     def structure(self) -> Structure:
         return self.plan.structure
 
-    def cuts(self, average: FloatArray, fold: Fold, design: Design) -> Iterator[tuple[Cut, Model | None]]:
-        """Yield every cut of an average of shape (n_features, n_outputs), as a model of these rows."""
+    def cuts(
+        self, average: FloatArray, votes: FloatArray, fold: Fold, design: Design
+    ) -> Iterator[tuple[Cut, Model | None]]:
+        """Yield every cut of an average of shape (n_features, n_outputs), as a model of these rows.
+
+        `votes` says in which share of the averaged models each coefficient is in use.
+        """
         if self.keeps_all:
-            yield Cut(None, 0.0), self._model(average, design.matvec(average), fold)
+            whole = self._model(average, design.matvec(average), fold)
+            yield Cut(None, 0.0), whole and replace(whole, votes=votes.reshape(-1)[whole.positions])
         for size in self.sizes:
             kept = self.project(average, size)
             used = np.flatnonzero(kept.any(axis=1))

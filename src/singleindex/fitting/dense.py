@@ -18,8 +18,9 @@ from .trace import Fold, Key, Model, as_model, by_columns, held_out_indices, mer
 
 # Folds on which ridges are tried before the others are asked.
 _TRIAL = 3
-# Standard errors of the difference by which a dense model has to be better than every sparse one.
-_BEYOND_DOUBT = 2.0
+# Standard errors of the difference by which a dense model has to be better than every sparse one, unless there
+# are so many rows for every column.
+_BEYOND_DOUBT, _MANY_ROWS = 2.0, 2
 # Rows, or columns if there are fewer, beyond which they are not tried: their eigenvectors would cost too much.
 _MOST_DIRECTIONS = 2500
 
@@ -33,7 +34,11 @@ def with_dense(plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cel
     found = [_traced(plan, data, split, cells, ridges) for split in splits[:n_trial]]
     trial = common_bank(found, len(data.Y), data.n_outputs)
     rows = np.isfinite(trial.held_out[:1])
-    if not len(trial.keys) or not _is_promising(judge, trial.held_out, np.where(rows, bank.held_out, np.nan)):
+    if not len(trial.keys):
+        return bank
+    if not has_many_rows(data) and not _is_promising(
+        judge, trial.held_out, np.where(rows, bank.held_out, np.nan)
+    ):
         return bank
     found += [_traced(plan, data, split, cells, ridges) for split in splits[n_trial:]]
     return joined(bank, common_bank(found, len(data.Y), data.n_outputs))
@@ -76,6 +81,11 @@ def trace_ridges(
             paths.append(path)
         found |= {Key(number, *key): model for key, model in merged(paths).items()}
     return found
+
+
+def has_many_rows(data: Any) -> bool:
+    """Tell whether there are rows enough for every feature to have its coefficient: then it may."""
+    return bool(data.whole.n_rows >= _MANY_ROWS * data.n_features)
 
 
 def _is_promising(judge: Judge, dense: FloatArray, others: FloatArray) -> bool:

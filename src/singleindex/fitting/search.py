@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from ..design import Design, as_design
+from ..design import Design
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
 from .chosen import Chosen, as_record
@@ -18,7 +18,7 @@ from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
 from .extremes import Spread
 from .folds import splits_of
-from .dense import dense_win, with_dense
+from .dense import dense_win, has_many_rows, with_dense
 from .grid import RIDGE, Cell, check_sizes, listed, make_cells
 from .judge import Judge
 from .memory import prepare
@@ -26,7 +26,7 @@ from .plan import Plan
 from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
-from .trace import Fold, Key, Model, held_out_indices, largest_penalties, rows_of, trace_cells
+from .trace import Fold, Key, Model, by_columns, held_out_indices, largest_penalties, rows_of, trace_cells
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
@@ -115,7 +115,7 @@ def search(
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
     is_dense = np.array([cells[key.cell].method == RIDGE for key in bank.keys])
-    weights = np.column_stack([choose_first(settings.rule, one, bank, is_dense) for one in first])
+    weights = np.column_stack([choose_first(settings.rule, one, bank, is_dense, data) for one in first])
     chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
     progress.step("stage scored")
     fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
@@ -169,9 +169,13 @@ def trace_fold(
 # ---------------------------------------------------------------- the choice
 
 
-def choose_first(rule: str, scores: Scores, bank: Bank, is_dense: NDArray[np.bool_]) -> FloatArray:
-    """Return the weights of the candidates; dense ones have none unless they win beyond doubt."""
-    among = np.ones(len(bank.keys), dtype=bool) if dense_win(scores, is_dense) else ~is_dense
+def choose_first(
+    rule: str, scores: Scores, bank: Bank, is_dense: NDArray[np.bool_], data: Data
+) -> FloatArray:
+    """Return the weights of the candidates; with few rows dense ones have none unless they win beyond doubt."""
+    among = ~is_dense
+    if has_many_rows(data) or dense_win(scores, is_dense):
+        among = np.ones(len(is_dense), dtype=bool)
     if rule == "average":
         return soft_weights(scores, among)
     return _single(rule, scores, bank.n_atoms(), among)
@@ -211,21 +215,23 @@ def second_stage(
     keeps_all = sizes is None and not (settings.penalty is not None and not len(listed(settings.penalty)))
     cutter = Cutter(plan, np.sqrt(data.spread.variance), tried, keeps_all, data.n_outputs)
     found = []
-    for (train, test), average in zip(splits, averages, strict=True):
+    for number, (train, test) in enumerate(splits):
         fold = rows_of(data.X, data.Y, data.weight, train)
-        models = {cut: model for cut, model in cutter.cuts(average, fold, as_design(fold.X)) if model is not None}
+        votes = bank.votes_of(number, weights, data.n_features)
+        cuts = cutter.cuts(averages[number], votes, fold, by_columns(fold.X))
+        models = {cut: model for cut, model in cuts if model is not None}
         X_test = rows_of(data.X, data.Y, None, test).X
         found.append(
             (models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs))
         )
-    cuts = common_bank(found, len(data.Y), data.n_outputs)
-    scores = judge.scores(cuts.held_out)
+    of_cuts = common_bank(found, len(data.Y), data.n_outputs)
+    scores = judge.scores(of_cuts.held_out)
     if settings.rule == "average" and sizes is None:
-        second = np.column_stack([_second_weights(one, cuts, data) for one in scores])
+        second = np.column_stack([_second_weights(one, of_cuts, data) for one in scores])
     else:
-        every = np.ones(len(cuts.keys), dtype=bool)
-        second = np.column_stack([_single(settings.rule, one, cuts.n_atoms(), every) for one in scores])
-    return Chosen(cuts, scores, second, cutter, averages, is_limited=sizes is not None)
+        every = np.ones(len(of_cuts.keys), dtype=bool)
+        second = np.column_stack([_single(settings.rule, one, of_cuts.n_atoms(), every) for one in scores])
+    return Chosen(of_cuts, scores, second, cutter, averages, is_limited=sizes is not None)
 
 
 def _second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:

@@ -47,12 +47,15 @@ class Model:
     offset : array of shape (n_outputs,)
         What to add to Xw.
     n_atoms : float
+    votes : array or None
+        Of an average, in which share of its models each of the coefficients is in use; None for all.
     """
 
     positions: NDArray[np.intp]
     values: FloatArray
     offset: FloatArray
     n_atoms: float
+    votes: FloatArray | None = None
 
     def add_to(self, coef: FloatArray, by: FloatArray) -> None:
         """Add w, each output times a number, to an array of shape (n_features, n_outputs)."""
