@@ -19,6 +19,7 @@ from . import (
     cli,
     completion,
     completion_scale,
+    descent,
     fit,
     lpav,
     probabilities,
@@ -30,6 +31,7 @@ from . import (
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
+    "descent": ("The inner problem of an exact step", descent),
     "fit": ("A single fit", fit),
     "text": ("The text data of the paper", text),
     "recovery": ("Finding the structure", recovery),

@@ -27,14 +27,19 @@ def products(X, v, residual):
     return Products((Z.T * v) @ Z, Z.T @ (v * residual), v @ residual**2)
 
 
+SCALE = np.arange(1.0, 301.0)
+
+
+def scaled(design):
+    return View(design, Scaling(SCALE[: design.shape[1]]))
+
+
 FORMS = {
     "dense": lambda X, v, r: Rows(DenseDesign(X), v, r),
     "dense, F order": lambda X, v, r: Rows(DenseDesign(np.asfortranarray(X)), v, r),
     "csc": lambda X, v, r: Rows(SparseDesign(sparse.csc_array(X)), v, r),
     "csr": lambda X, v, r: Rows(SparseDesign(sparse.csr_array(X)), v, r),
-    "scaled csc": lambda X, v, r: Rows(
-        View(SparseDesign(sparse.csc_array(X / np.arange(1, X.shape[1] + 1))), Scaling(np.arange(1.0, X.shape[1] + 1))), v, r
-    ),
+    "scaled csc": lambda X, v, r: Rows(scaled(SparseDesign(sparse.csc_array(X / SCALE[: X.shape[1]]))), v, r),
     "products": products,
 }  # fmt: skip
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -52,7 +57,9 @@ def violation(X, y, v, w, shape, penalty, alpha=0.0):
     amount = np.where(np.isinf(shape.factor), np.inf, penalty * np.nan_to_num(shape.factor, posinf=0))
     lower = np.full(len(w), -np.inf) if shape.lower is None else shape.lower
     upper = np.full(len(w), np.inf) if shape.upper is None else shape.upper
-    assert (lower <= w).all() and (w <= upper).all() and (w[np.isinf(amount)] == 0).all()
+    assert (lower <= w).all()
+    assert (w <= upper).all()
+    assert (w[np.isinf(amount)] == 0).all()
     low = np.where(w > 0, amount, -amount)  # of the subdifferential of the penalty
     high = np.where(w < 0, -amount, amount)
     short, over = np.maximum(low - q, 0), np.maximum(q - high, 0)

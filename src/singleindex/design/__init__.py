@@ -8,6 +8,7 @@ from .convert import as_design, as_row_design, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
+from .moments import Moments
 from .sparse import SparseDesign
 from .sweep import Sweep, Visit
 from .view import Chain, Scaling, View, column_factors
@@ -22,6 +23,7 @@ __all__ = [
     "DenseDesign",
     "Design",
     "EntriesDesign",
+    "Moments",
     "Scaling",
     "SparseColumns",
     "SparseDesign",

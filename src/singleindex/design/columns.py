@@ -75,7 +75,7 @@ Positions = NDArray[np.intp]
 
 def as_positions(which: Any, d: int) -> Positions:
     """Return numbers of columns as kernels read them."""
-    which = np.ascontiguousarray(which, dtype=np.intp)
-    if which.ndim != 1 or (len(which) and (which.min() < 0 or which.max() >= d)):
+    positions: Positions = np.ascontiguousarray(which, dtype=np.intp)
+    if positions.ndim != 1 or (len(positions) and not 0 <= positions.min() <= positions.max() < d):
         raise ValueError(f"columns are chosen by a flat list of numbers from 0 to {d - 1}.")
-    return which
+    return positions

@@ -99,3 +99,16 @@ class DenseDesign(Design):
         values = np.empty((len(which), self.shape[0]))
         dense_gather(self.X, which, values)
         return DenseColumns(values, np.ones(len(which)))
+
+    def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        which, weight = as_positions(which, self.shape[1]), as_vector(weight, self.shape[0], "weight")
+        some = self if len(which) == self.shape[1] and (which == np.arange(len(which))).all() else None
+        some = some or DenseDesign(self.X[:, which])
+        mean, root = some.column_moments(weight)[0], np.sqrt(weight)
+        products = np.zeros((len(which), len(which)))
+        rows = max(256, _BLOCK // max(len(which), 1))
+        for start in range(0, self.shape[0], rows):
+            block = slice(start, start + rows)
+            centred = (some.X[block] - mean) * root[block, None]
+            products += centred.T @ centred
+        return products

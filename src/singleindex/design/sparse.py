@@ -42,6 +42,11 @@ class SparseDesign(Design):
         n, d = self.X.shape
         return n, d
 
+    @property
+    def is_by_rows(self) -> bool:
+        """Whether the rows are at hand as well."""
+        return self._by_rows is not None
+
     def matvec(self, w: FloatArray) -> FloatArray:
         if w.ndim == 2:
             return by_outputs(self.matvec, w, self.shape[0])

@@ -1,4 +1,4 @@
-"""The inner problem of an exact step: a penalised quadratic, solved by coordinate descent to a duality gap."""
+"""The inner problem of an exact step: a penalised quadratic, by coordinate descent down to a duality gap."""
 
 from __future__ import annotations
 

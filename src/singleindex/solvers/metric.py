@@ -88,7 +88,8 @@ class RowColumns(Columns):
         super().__init__(w, len(self.root))
         if w.shape[1:] != residual.shape[1:] or (weight.ndim == 2 and weight.shape != residual.shape):
             raise ValueError("w, residual and weights of their own must be of the same number of outputs.")
-        self.design, self.block = design, None
+        self.design = design
+        self.block: Any = None
         length = np.sqrt(np.square(self.root).sum(axis=1, keepdims=True))
         self.unit = np.divide(self.root, length, out=np.zeros_like(self.root), where=length > 0)
         self.r = self._weighted(np.atleast_2d(residual.T))
@@ -117,7 +118,7 @@ class RowColumns(Columns):
             new, norm = SparseBlock.of(packed, self.root, self.unit)
         else:
             new, norm = DenseBlock.of(packed, self.root)
-        self.block: Any = new if self.block is None else self.block.joined(new)
+        self.block = new if self.block is None else self.block.joined(new)
         return norm
 
     def _products_of(self, places: slice) -> FloatArray:
@@ -134,7 +135,7 @@ class RowColumns(Columns):
         while True:
             most = min(_OF_ROWS * sweeps_between(u, pieces), max_sweeps - n_sweeps)
             gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
-            n_sweeps += swept
+            n_sweeps += int(swept)
             if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
                 return n_sweeps
             used = pieces.in_play(u)

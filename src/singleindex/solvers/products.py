@@ -1,8 +1,6 @@
-"""Descent where the products of the columns are at hand: sweeps find what is in use, Newton's steps the rest."""
+"""Descent by products of the columns: sweeps find what is in use, Newton's steps the rest."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +11,8 @@ from .packed import times_each
 from .result import FloatArray
 from .terms import Pieces
 
-# Sweeps between two of Newton's steps, so that the time goes to both alike: for each coefficient in use, where the
-# factorisation is what a step costs; up to so many in all where it is the call; and at least.
+# Sweeps between Newton's steps, so that the time goes to both alike: for each coefficient in use, where
+# the factorisation is what a step costs; where it is the call, these over the products; least and most.
 _BETWEEN_FOR_EACH = 1 / 30
 _BETWEEN_OF_A_CALL = 1e5
 _BETWEEN = (10, 100)
@@ -61,11 +59,11 @@ def solve_products(
             return n_sweeps
 
 
-def sweeps_between(u: FloatArray, pieces: Pieces) -> Any:
+def sweeps_between(u: FloatArray, pieces: Pieces) -> int:
     """Return after how many sweeps it is time for a Newton step."""
     if not pieces.has_newton:
         return 1 << 40
-    n_used = np.count_nonzero(u)
+    n_used = int(np.count_nonzero(u))
     of_a_call = _BETWEEN_OF_A_CALL / max(n_used * len(u), 1)
     return int(max(min(max(of_a_call, _BETWEEN[0]), _BETWEEN[1]), _BETWEEN_FOR_EACH * n_used))
 
@@ -75,9 +73,9 @@ def newton_step(
 ) -> tuple[FloatArray, float]:
     """Return the coefficients in play, moved towards where the objective is least for their signs.
 
-    Also by how much it would be lower there. All the way with those that would change their signs set to zero, if
-    that lowers the objective; else up to the first of these. Then it is lower in any case, as on a line towards
-    the minimiser of a quadratic.
+    Also by how much it would be lower there. All the way with those that would change their signs set to
+    zero, if that lowers the objective; else up to the first of these. Then it is lower in any case, as on a
+    line towards the minimiser of a quadratic.
     """
     if not len(used):
         return u, 0.0

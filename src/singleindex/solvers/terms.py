@@ -199,7 +199,7 @@ def amounts(factor: FloatArray, penalty: float) -> FloatArray:
 
 
 def by_urgency(pull: FloatArray, amount: FloatArray, used: NDArray[np.bool_]) -> Positions:
-    """Return an order in which what is in use comes first, then what is held back least; equal ones as given."""
+    """Return an order: what is in use first, then what is held back least; equal ones as given."""
     ratio = np.divide(amount, pull, out=np.full(len(pull), np.inf), where=pull > 0)
     ratio[used] = 0.0
     return np.argsort(ratio, kind="stable")

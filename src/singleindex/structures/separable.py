@@ -1,4 +1,4 @@
-"""What coordinate descent needs to know of a structure: a penalty that is a sum over blocks of coordinates."""
+"""What coordinate descent needs to know of a structure: a penalty that is a sum over blocks of w."""
 
 from __future__ import annotations
 
