@@ -95,8 +95,7 @@ def check_sizes(plan: Plan, n_atoms: Any, n_features: int) -> list[int] | None:
 
 def is_exact(plan: Plan, n_outputs: int) -> bool:
     """Tell whether w can be found by exact steps: where its norm is a sum over blocks of coordinates."""
-    _, structure = plan.structure.coordinates(plan.n_features)
-    return structure.separable(plan.n_features) is not None and not (plan.shared_link and n_outputs > 1)
+    return plan.structure.separable(plan.n_features) is not None and not (plan.shared_link and n_outputs > 1)
 
 
 def loop_fitters(plan: Plan, n_rows: float) -> list[LinkFitter]:

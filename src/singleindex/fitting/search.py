@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .cut import Cut, Cutter, sizes_below
 from .extremes import Spread
 from .folds import splits_of
 from .dense import dense_win, has_many_rows, with_dense
-from .grid import RIDGE, Cell, check_sizes, listed, make_cells
+from .grid import RIDGE, Cell, check_sizes, is_exact, listed, make_cells
 from .judge import Judge
 from .memory import prepare
 from .plan import Plan
@@ -56,6 +56,9 @@ class SearchSettings:
             raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
         if len(listed(self.alpha)) == 0 or len(listed(self.scale_power)) == 0:
             raise ValueError("alpha and scale_power must name at least one value each.")
+
+    def without_averages(self) -> SearchSettings:
+        return replace(self, rule="best" if self.rule == "average" else self.rule, refit="all")
 
     @property
     def is_open(self) -> bool:
@@ -104,6 +107,9 @@ def search(
     """Choose the settings on held-out rows, then learn w and the link from all."""
     data = Data(X, targets.Y, weight, *prepare(X, weight))
     sizes = check_sizes(plan, settings.n_atoms, data.n_features)
+    if not is_exact(plan, data.n_outputs):
+        # Means of such w are none of the structure: the best one is learned once more.
+        sizes, settings = [], settings.without_averages()
     cells = make_cells(plan, settings, data.design, data.spread, data.whole.n_rows, data.n_outputs)
     splits = splits_of(settings.cv, plan, X, targets, weight, groups)
     progress = SearchProgress(teller)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .base import FloatArray, LinearMap, Structure, is_count, keep_largest
 from .rows import shrink_factors
+from .separable import Separable
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +89,11 @@ class GroupSparse(Structure):
     def dual_norm(self, gradient: FloatArray) -> float:
         labels, weights = self._disjoint_labels(len(gradient)), self._weights(len(gradient))
         return float(np.max(group_norms(gradient, labels, len(weights)) / weights))
+
+    def separable(self, n_coordinates: int) -> Separable | None:
+        if self.overlapping or self.n_inner is not None:
+            return None
+        return Separable(self._weights(n_coordinates), block=self._labels(n_coordinates))
 
     def resolve(self, feature_names: Sequence[str] | None) -> GroupSparse:
         """Return the same structure with column positions in place of column names."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .base import FloatArray, Structure, keep_largest
+from .separable import Separable
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class RowSparse(Structure):
 
     def shrink(self, w: FloatArray, amount: float) -> FloatArray:
         return scale_rows(w, shrink_factors(row_norms(w), amount))
+
+    def separable(self, n_coordinates: int) -> Separable:
+        return Separable(np.ones(n_coordinates))
 
     def norm(self, w: FloatArray) -> float:
         return float(row_norms(w).sum())
