@@ -1,11 +1,12 @@
 """Coordinate descent on a penalised quadratic: a lasso from zero beside its peers at equal gap, and warm steps.
 
-Each solver has the loosest of its tolerances that reaches the gap asked for; what is compiled at the first call is
-warmed up. Peers that are not installed are left out: `pip install skglm celer`.
+Each solver has the loosest of its tolerances that reaches the gap asked for; what is compiled at the first
+call is warmed up. Peers that are not installed are left out: `pip install skglm celer`.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -54,7 +55,7 @@ def from_zero(quick):
                 f"{times[name] / times['ours']:.1f}" if name in times else "–" for name in names[1:]
             )
             lines.append(
-                f"| {kind} | {X.shape[0]} × {X.shape[1]} | {share} | {n_used} | {times['ours']:.4f} | {ratios} |"
+                f"| {kind} | {' × '.join(map(str, X.shape))} | {share} | {n_used} | {times['ours']:.4f} | {ratios} |"
             )
     return lines
 
@@ -135,9 +136,10 @@ SOLVERS = {"ours": by_descent, **PEERS}
 
 
 def warm(quick):
-    """Return what a step costs on a path of 50 levels, as in a search: by rows, and by products known before."""
+    """Return what a step costs on a path of 50 levels, as in a search: by rows, and by known products."""
     lines = [
-        "A warm step on a path of 50 levels down to 0.02 of the largest penalty, columns correlated .7, gap 1e-4:",
+        "A warm step on a path of 50 levels down to 0.02 of the largest penalty, columns correlated by .7, to a "
+        "gap of 1e-4:",
         "",
         "| n × d | in use at the end | by rows, ms | by products, ms |",
         "|---|---|---|---|",
@@ -146,26 +148,28 @@ def warm(quick):
         rng = np.random.default_rng(0)
         X = np.sqrt(0.7) * rng.normal(size=(n, 1)) + np.sqrt(0.3) * rng.normal(size=(n, d))
         y = with_noise(X[:, :10] @ rng.choice([-1, 1], 10), rng)
-        design, share = View(DenseDesign(X), Scaling(1 / X.std(axis=0))), np.full(n, 1 / n)
+        design = View(DenseDesign(X), Scaling(1 / X.std(axis=0)))
         moments = Moments.of(design, y)
-
-        def by_rows(w, design=design, share=share, y=y):
-            return Rows(design, share, y - design.matvec(w))
-
-        def by_products(w, moments=moments):
-            cross = moments.cross[:, 0] - moments.covariance @ w
-            return Products(
-                moments.covariance, cross, moments.y_variance[0] - w @ (moments.cross[:, 0] + cross)
-            )
-
         levels = np.max(np.abs(moments.cross)) * np.geomspace(1, 0.02, 50)
-        calls = {"rows": lambda: path(by_rows, d, levels), "products": lambda: path(by_products, d, levels)}
+        calls = {
+            "rows": partial(path, partial(by_rows, design, y), d, levels),
+            "products": partial(path, partial(by_products, moments), d, levels),
+        }
         n_used = np.count_nonzero(calls["rows"]())
         times = median_times(calls, 3)
         lines.append(
             f"| {n} × {d} | {n_used} | {times['rows'] / 0.05:.2f} | {times['products'] / 0.05:.2f} |"
         )
     return lines
+
+
+def by_rows(design, y, w):
+    return Rows(design, np.full(len(y), 1 / len(y)), y - design.matvec(w))
+
+
+def by_products(moments, w):
+    cross = moments.cross[:, 0] - moments.covariance @ w
+    return Products(moments.covariance, cross, moments.y_variance[0] - w @ (moments.cross[:, 0] + cross))
 
 
 def path(quadratic, d, levels):

@@ -792,3 +792,45 @@ def centre_sparse(
                 data[i] *= x * root[indices[i]]
             mean[j] = x * m * sqrt(total)
             norm[j] = x * x * s
+
+
+# ---------------------------------------------------------------- products of some columns among those of all
+
+
+cdef int check_places(const Py_ssize_t[::1] which, Py_ssize_t d) except -1:
+    cdef Py_ssize_t k
+    cdef bint fits = True
+    for k in range(which.shape[0]):
+        fits = fits and 0 <= which[k] < d
+    check(fits)
+
+
+def gather_products(const double[:, :, ::1] gram, const Py_ssize_t[::1] which, double[:, :, ::1] out):
+    """Write the products of some columns with each other."""
+    cdef Py_ssize_t o, a, b
+    check(gram.shape[1] == gram.shape[2] and out.shape[1] == out.shape[2] == which.shape[0])
+    check(gram.shape[0] == out.shape[0])
+    check_places(which, gram.shape[1])
+    with nogil:
+        for o in range(out.shape[0]):
+            for a in range(which.shape[0]):
+                for b in range(which.shape[0]):
+                    out[o, a, b] = gram[o, which[a], which[b]]
+
+
+def take_off_products(
+    const double[:, :, ::1] gram, const Py_ssize_t[::1] which, const double[:, ::1] move, double[:, ::1] q,
+):
+    """Take off the gradients q, a row for each output, what the coefficients of some columns have moved by.
+
+    `move` has a row for each of these columns, `gram` is of all outputs or of each.
+    """
+    cdef Py_ssize_t o, a, d = gram.shape[1]
+    check(gram.shape[2] == q.shape[1] == d and (gram.shape[0] == 1 or gram.shape[0] == q.shape[0]))
+    check(move.shape[0] == which.shape[0] and move.shape[1] == q.shape[0])
+    check_places(which, d)
+    with nogil:
+        for o in range(q.shape[0]):
+            for a in range(which.shape[0]):
+                if move[a, o] != 0.0:
+                    add_times(&q[o, 0], -move[a, o], &gram[o if gram.shape[0] > 1 else 0, which[a], 0], d)

@@ -149,10 +149,11 @@ def descend(
         moving.add(new)
         if not len(moving.which):
             break
+        # By the strong rule hardly any column is missing; else those that are had better be found early.
+        is_known = complete and (least is not terms.amount or not len(new))
+        own_target = rough * target if is_known else max(target, _ROUGH * gap)
         if complete and not len(new):
             rough *= _TIGHTER
-        # By the strong rule hardly any column is missing; else those that are had better be found early.
-        own_target = target if least is not terms.amount else max(rough * target, _ROUGH * gap)
         n_sweeps += moving.solve(terms, own_target, max_sweeps - n_sweeps)
         gradient, least = moving.gradient(), terms.amount
         last_gap, gap = gap, terms.gap(moving, gradient)

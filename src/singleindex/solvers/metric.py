@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from ..design import Design, SparseColumns
 from ..design.checks import check_length
-from .packed import DenseBlock, SparseBlock, times_each
+from ._descent import gather_products, take_off_products
+from .packed import DenseBlock, SparseBlock
 from .products import newton_step, solve_products, sweeps_between
 from .result import FloatArray
 from .terms import BlockTerms, Pieces, Terms
-
-# Newton's steps need products of the columns, which rows do not have: so many more sweeps lie between them.
-_OF_ROWS = 3
 
 
 class Columns:
@@ -90,6 +88,7 @@ class RowColumns(Columns):
             raise ValueError("w, residual and weights of their own must be of the same number of outputs.")
         self.design = design
         self.block: Any = None
+        self.gram: FloatArray | None = None
         length = np.sqrt(np.square(self.root).sum(axis=1, keepdims=True))
         self.unit = np.divide(self.root, length, out=np.zeros_like(self.root), where=length > 0)
         self.r = self._weighted(np.atleast_2d(residual.T))
@@ -128,12 +127,14 @@ class RowColumns(Columns):
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         block, n_sweeps = self.block, 0
         if block.is_small:
-            start, gram, q = u.copy(), block.gram(), block.rmatvec(self.r)
-            n_sweeps = solve_products(gram, q, self.squared_residual, u, pieces, target, max_sweeps)
+            if self.gram is None or self.gram.shape[1] < len(u):
+                self.gram = block.gram(self.gram)
+            start, q = u.copy(), block.rmatvec(self.r)
+            n_sweeps = solve_products(self.gram, q, self.squared_residual, u, pieces, target, max_sweeps)
             self.r -= block.matvec(u - start)
             return n_sweeps
         while True:
-            most = min(_OF_ROWS * sweeps_between(u, pieces), max_sweeps - n_sweeps)
+            most = min(block.patience * sweeps_between(u, pieces), max_sweeps - n_sweeps)
             gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
             n_sweeps += int(swept)
             if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
@@ -155,9 +156,9 @@ class ProductColumns(Columns):
             raise ValueError(f"gram must have shape ({len(w)}, {len(w)}) to go with w, got {gram.shape}.")
         if gradient.shape != w.shape:
             raise ValueError(f"gradient must have the shape of w, {w.shape}, got {gradient.shape}.")
-        self.gram = np.asarray(gram[None] if gram.ndim == 2 else gram, dtype=np.float64)
+        self.gram = np.ascontiguousarray(gram[None] if gram.ndim == 2 else gram, dtype=np.float64)
         super().__init__(w, len(self.gram))
-        self.q = np.atleast_2d(np.array(gradient.T, dtype=np.float64))
+        self.q = np.array(np.atleast_2d(gradient.T), dtype=np.float64, order="C")
         self.square = square
 
     @property
@@ -165,15 +166,16 @@ class ProductColumns(Columns):
         return self.square
 
     def came_from(self, w: FloatArray) -> None:
-        self._move(np.atleast_2d((self.w - w).T))
+        self._move((self.w - w).reshape(len(w), -1), np.arange(len(w)))
 
-    def _move(self, move: FloatArray, which: Any = slice(None)) -> None:
+    def _move(self, move: FloatArray, which: NDArray[np.intp]) -> None:
         old = self.q[:, which]
-        self.q = self.q - times_each(move, self.gram[:, which])
-        self.square = max(self.square - float(np.sum(move * (old + self.q[:, which]))), 0.0)
+        take_off_products(self.gram, which, np.ascontiguousarray(move), self.q)
+        self.square = max(self.square - float(np.sum(move.T * (old + self.q[:, which]))), 0.0)
 
     def gradient(self) -> FloatArray:
-        return np.ascontiguousarray(self.q[0] if self.w.ndim == 1 else self.q.T)
+        gradient: FloatArray = self.q[0].copy() if self.w.ndim == 1 else self.q.T.copy()
+        return gradient
 
     def _add(self, which: NDArray[np.intp]) -> FloatArray:
         return self.gram[:, which, which]
@@ -182,10 +184,12 @@ class ProductColumns(Columns):
         return self._among(self.which[places])
 
     def _among(self, which: NDArray[np.intp]) -> FloatArray:
-        return np.ascontiguousarray(self.gram[:, which[:, None], which])
+        among = np.empty((len(self.gram), len(which), len(which)))
+        gather_products(self.gram, which, among)
+        return among
 
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
-        start, q = u.copy(), np.ascontiguousarray(self.q[:, self.which])
-        n_sweeps = solve_products(self._among(self.which), q, self.square, u, pieces, target, max_sweeps)
-        self._move((u - start).T, self.which)
+        start, q, gram = u.copy(), self.q[:, self.which], self._among(self.which)
+        n_sweeps = solve_products(gram, q, self.square, u, pieces, target, max_sweeps)
+        self._move(u - start, self.which)
         return n_sweeps

@@ -27,6 +27,9 @@ class DenseBlock:
 
     values: FloatArray
 
+    # How many times the sweeps between two of Newton's steps, where all products were known.
+    patience = 1
+
     @property
     def is_small(self) -> bool:
         """Whether to work with products of the columns from the start."""
@@ -60,8 +63,18 @@ class DenseBlock:
         """Return those with r, of shape (n_outputs, n): a row for each output."""
         return times_each(r, self.values.transpose(0, 2, 1))
 
-    def gram(self) -> FloatArray:
-        return np.stack([own @ own.T for own in self.values])
+    def gram(self, known: FloatArray | None = None) -> FloatArray:
+        """Return the products of the columns; those of the first ones may be known."""
+        if known is None:
+            return np.stack([own @ own.T for own in self.values])
+        n_metrics, n_columns, _ = self.values.shape
+        old = known.shape[1]
+        gram = np.empty((n_metrics, n_columns, n_columns))
+        gram[:, :old, :old] = known
+        for own, out in zip(self.values, gram, strict=True):
+            np.matmul(own[old:], own.T, out=out[old:])
+            out[:old, old:] = out[old:, :old].T
+        return gram
 
     def descend(self, r: FloatArray, u: FloatArray, *rest: Any) -> tuple[float, int]:
         gap, n_sweeps = descend_dense(self.values, r, u, *rest)
@@ -83,6 +96,7 @@ class SparseBlock:
 
     # A sweep costs as much as there are entries, which products do not beat.
     is_small = False
+    patience = 5
 
     @classmethod
     def of(cls, columns: SparseColumns, root: FloatArray, unit: FloatArray) -> tuple[SparseBlock, FloatArray]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ._descent import descend_gram
+from ._descent import descend_gram, gather_products
 from .packed import times_each
 from .result import FloatArray
 from .terms import Pieces
@@ -54,7 +54,9 @@ def solve_products(
         if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
             return n_sweeps
         used = pieces.in_play(u)
-        u[used, 0], excess = newton_step(gram[0][np.ix_(used, used)], q[0, used], u[used, 0], pieces, used)
+        among = np.empty((1, len(used), len(used)))
+        gather_products(gram, used, among)
+        u[used, 0], excess = newton_step(among[0], q[0, used], u[used, 0], pieces, used)
         if swept < most and excess <= target:
             return n_sweeps
 
