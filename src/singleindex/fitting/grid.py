@@ -79,9 +79,11 @@ def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows
 
 
 def is_unbounded(plan: Plan) -> bool:
-    """Tell whether any w is one of the structure, so that a ridge may find it."""
+    """Tell whether any w is one of the structure, and all of it is held back: then a ridge may find it."""
     shape = plan.structure.separable(plan.n_features)
-    return shape is not None and shape.lower is None and shape.upper is None and bool(np.isfinite(shape.factor).all())
+    if shape is None or shape.lower is not None or shape.upper is not None:
+        return False
+    return bool(np.isfinite(shape.factor).all() and shape.factor.all())
 
 
 def check_sizes(plan: Plan, n_atoms: Any, n_features: int) -> list[int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,8 @@ from .descent import Rows, descend
 from .gradient import Gradient, State
 from .result import FloatArray, Iterate
 from .simplicity import Simplicity
+from .unpenalised import curvature_at
 
-# Curvature of the loss below which a row would count for next to nothing, however wrong it is.
-_LEAST_CURVATURE = 1e-3
 # The duality gap at which an inner problem is solved, as a share of its objective, and the most sweeps for it.
 _INNER_TOL, _MOST_SWEEPS = 1e-6, 1000
 # The same along paths, where the next level goes on from here.
@@ -73,19 +73,26 @@ class Exact(Gradient):
         if shape is None:
             raise ValueError(f"{type(self.simplicity.structure).__name__} has no exact step.")
         self.shape: Separable = shape
-        self.null = self._mean_square(self._centred(y))
+
+    @cached_property
+    def null(self) -> float:
+        """The mean squared error where no atom is in use."""
+        return self._mean_square(
+            self._centred(self.y) if self.unpenalised is None else self.unpenalised.residual
+        )
 
     def start(self) -> State:
         if self.first is None:
+            if self.unpenalised is not None:
+                return ExactState(self.unpenalised.w, self.unpenalised.index, 1.0)
             _, d = self.design.shape
-            outputs = self.y.shape[1:]
-            return ExactState(np.zeros((d, *outputs)), np.zeros(self.y.shape), 1.0)
+            return ExactState(np.zeros((d, *self.y.shape[1:])), np.zeros(self.y.shape), 1.0)
         state = super().start()
         return ExactState(state.w, state.index, 1.0, link=state.link, fitted=state.fitted)
 
     def move(self, state: Any, seen: FloatArray) -> State | None:
         """Return the minimiser of the quadratic at this state; `seen` are the residuals."""
-        curvature = self.curvature(seen + self.y)
+        curvature = curvature_at(self.fitter, seen + self.y)
         weight = self._weighted(curvature)
         rows = Rows(self.design, weight, -seen / curvature)
         inner = descend(
@@ -98,13 +105,6 @@ class Exact(Gradient):
         index = self.design.matvec(inner.w)
         change = self._change(state.index, index)
         return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap)
-
-    def curvature(self, fitted: FloatArray) -> FloatArray:
-        """Return the slope of the link at each row, or a bound of it."""
-        known = self.fitter.curvature(fitted)
-        if known is None:
-            return np.full(fitted.shape, self.fitter.slope)
-        return np.maximum(known, _LEAST_CURVATURE)
 
 
 def exact_path(method: Exact, penalties: Sequence[float], n_steps: int = 1) -> Iterator[Iterate]:
