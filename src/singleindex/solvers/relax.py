@@ -50,7 +50,9 @@ def relax(
     for _ in range(steps):
         known = fitter.curvature(fitted)
         if known is not None or metric is None:
-            curvature = np.maximum(known, _LEAST_CURVATURE) if known is not None else np.full(len(y), fitter.slope)
+            curvature = (
+                np.maximum(known, _LEAST_CURVATURE) if known is not None else np.full(len(y), fitter.slope)
+            )
             metric = Metric.of(centred, share * curvature, alpha)
         rest = share * (y - fitted)
         gradient = centred.T @ rest

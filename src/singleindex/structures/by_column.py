@@ -51,6 +51,8 @@ def at_positions(values: Any, feature_names: Sequence[str] | None, what: str) ->
             some = ", ".join(repr(str(name)) for name in list(feature_names)[:5])
             raise ValueError(f"{what} name a column that X does not have: {key!r}; it has {some}, …")
         found[position.get(key, key)] = value
+    if len(found) < len(values):
+        raise ValueError(f"{what} name a column twice, by name and by position; leave one of them out.")
     return found
 
 
@@ -59,7 +61,7 @@ def expanded(values: Any, n_features: int, default: float, what: str) -> FloatAr
     if isinstance(values, dict):
         array = np.full(n_features, default)
         for key, value in values.items():
-            if not isinstance(key, int) or not 0 <= key < n_features:
+            if type(key) is not int or not 0 <= key < n_features:
                 raise ValueError(f"{what} name column {key!r}, but X has columns 0 to {n_features - 1}.")
             array[key] = value
         return array
@@ -107,7 +109,9 @@ def is_chosen(factors: FloatArray) -> Any:
     return (factors > 0) & np.isfinite(factors)
 
 
-def remembered(structure: Structure, name: str, n_features: int, make: Callable[[], FloatArray]) -> FloatArray:
+def remembered(
+    structure: Structure, name: str, n_features: int, make: Callable[[], FloatArray]
+) -> FloatArray:
     """Return an array that belongs to a structure, made once."""
     cached: FloatArray | None = structure.__dict__.get(name)
     if cached is None or len(cached) != n_features:

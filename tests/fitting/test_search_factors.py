@@ -128,11 +128,13 @@ def test_names_of_a_data_frame():
     by_place = Sparse(factors={5: 0, 0: 2}, signs={3: 1})
     one = clone(SingleIndexRegressorCV(structure=by_name, cv=4)).fit(frame, y)
     other = SingleIndexRegressorCV(structure=by_place, cv=4).fit(X, y)
-    np.testing.assert_array_equal(one.coef_, other.coef_)
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-10)
     assert one.structure == by_name
 
 
-@pytest.mark.parametrize("structure", [Sparse(factors={5: 0, 2: 2.0}, signs={3: 1, 1: -1}), Sparse(positive=True)])
+@pytest.mark.parametrize(
+    "structure", [Sparse(factors={5: 0, 2: 2.0}, signs={3: 1, 1: -1}), Sparse(positive=True)]
+)
 def test_weights_are_repetition_in_a_search(structure):
     X, y = rows(n=60)
     times = np.random.default_rng(1).integers(1, 3, len(y))
@@ -142,7 +144,9 @@ def test_weights_are_repetition_in_a_search(structure):
     repeated = [(np.flatnonzero(folds[again] != k), np.flatnonzero(folds[again] == k)) for k in range(3)]
     one = SingleIndexRegressorCV(structure=structure, cv=splits).fit(X, y, sample_weight=times)
     other = SingleIndexRegressorCV(structure=structure, cv=repeated).fit(X[again], y[again])
-    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6, atol=1e-9)
+    # The length of w is that of the final link, which is chosen on random parts of the rows.
+    one, other = (model.coef_ / np.linalg.norm(model.coef_) for model in (one, other))
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("structure", [RowSparse(), RowSparse(factors={5: 0, 3: 2})])
@@ -156,7 +160,9 @@ def test_units_of_outputs_do_not_matter_to_shared_rows(structure, search):
         model = SingleIndexRegressor(structure=structure, penalty=0.2)
     one, other = clone(model).fit(X, Y), clone(model).fit(X, Y * unit)
     np.testing.assert_array_equal(one.coef_ != 0, other.coef_ != 0)
-    np.testing.assert_allclose(other.predict(X), one.predict(X) * unit, rtol=1e-6, atol=1e-6 * np.abs(Y * unit).max())
+    np.testing.assert_allclose(
+        other.predict(X), one.predict(X) * unit, rtol=1e-6, atol=1e-6 * np.abs(Y * unit).max()
+    )
 
 
 # ---------------------------------------------------------------- single fits, by gradient steps
@@ -167,7 +173,11 @@ def test_units_of_outputs_do_not_matter_to_shared_rows(structure, search):
 def test_gradient_steps_keep_to_them(solver, options):
     X, y = rows()
     structure = Sparse(factors={5: 0, 7: np.inf}, signs={0: -1, 2: 1})
-    coef = SingleIndexRegressor(structure=structure, solver=solver, max_iter=300, tol=1e-6, **options).fit(X, y).coef_
+    coef = (
+        SingleIndexRegressor(structure=structure, solver=solver, max_iter=300, tol=1e-6, **options)
+        .fit(X, y)
+        .coef_
+    )
     assert coef[5] != 0
     assert coef[7] == 0
     assert coef[0] <= 0 <= coef[2]
