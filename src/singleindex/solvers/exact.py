@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class Exact(Gradient):
     ----------
     design, y, simplicity, link_fitter, penalty, largest_penalty, sample_weight, start
         As for :class:`Gradient`; the structure of `simplicity` has to be separable.
+    shape : Separable, default=None
+        The penalty, where it is not that of the structure.
     inner_tol : float
         The duality gap at which an inner problem is solved, as a share of its objective.
     max_sweeps : int
@@ -63,17 +66,24 @@ class Exact(Gradient):
         simplicity: Simplicity,
         link_fitter: LinkFitter,
         *,
+        shape: Separable | None = None,
         inner_tol: float = _INNER_TOL,
         max_sweeps: int = _MOST_SWEEPS,
         **options: Any,
     ) -> None:
         super().__init__(design, y, simplicity, link_fitter, **options)
         self.inner_tol, self.max_sweeps = inner_tol, max_sweeps
-        shape = self.simplicity.structure.separable(design.shape[1])
-        if shape is None:
+        own = self.simplicity.structure.separable(design.shape[1]) if shape is None else shape
+        if own is None:
             raise ValueError(f"{type(self.simplicity.structure).__name__} has no exact step.")
-        self.shape: Separable = shape
+        self.shape: Separable = own
         self.null = self._mean_square(self._centred(y))
+        self.rows = float(design.shape[0] if self.weight is None else self.weight.sum())
+
+    @cached_property
+    def spread(self) -> tuple[FloatArray, FloatArray]:
+        """The means and variances of the columns."""
+        return self.design.column_moments(self.share)
 
     def start(self) -> State:
         if self.first is None:
