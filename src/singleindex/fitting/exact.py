@@ -14,7 +14,7 @@ from ..solvers import SolverResult, Status, drive
 from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.result import FloatArray
 from ..solvers.ridge import RidgeSteps, rotate
-from ..solvers.supports import choose_support, within_support
+from ..solvers.supports import SoftPath, within_fit
 from .plan import Plan
 
 # Levels on the way to a penalty: each is a good start for the next.
@@ -106,12 +106,9 @@ def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> E
 
 def _hard(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
     """Return exact steps within the support that few atoms have."""
-    simplicity = plan.simplicity
-    support, start = choose_support(view, y, simplicity, plan.fitter, weight, plan.n_atoms or 1)
-    return Exact(
-        view, y, simplicity, plan.fitter, sample_weight=weight, shape=within_support(view.shape[1], support),
-        start=start if start.any() else None,
-    )  # fmt: skip
+    n_atoms = plan.n_atoms or 1
+    path = SoftPath(view, y, plan.simplicity, plan.fitter, weight, n_atoms)
+    return within_fit(path, path.best_fit(n_atoms), plan.simplicity)
 
 
 def _dense(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> tuple[RidgeSteps, Any]:

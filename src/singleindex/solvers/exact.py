@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,15 @@ class ExactState(State):
     """A state, and the weight of the penalty it was found at."""
 
     penalty: float = np.inf
+    gap: float = 0.0
+
+
+@dataclass(frozen=True)
+class ExactIterate(Iterate):
+    """An iterate, and the duality gap to which the problem it solves was solved, as a share of its objective."""
+
+    RECORDED: ClassVar = ("objective", "mse", "n_atoms", "gap", "change")
+
     gap: float = 0.0
 
 
@@ -93,6 +102,10 @@ class Exact(Gradient):
         state = super().start()
         return ExactState(state.w, state.index, 1.0, link=state.link, fitted=state.fitted)
 
+    def look(self, state: Any, n_iter: int) -> tuple[Iterate, FloatArray]:
+        iterate, residual = super().look(state, n_iter)
+        return ExactIterate(**vars(iterate), gap=state.gap), residual
+
     def move(self, state: Any, seen: FloatArray) -> State | None:
         """Return the minimiser of the quadratic at this state; `seen` are the residuals."""
         curvature = self.curvature(seen + self.y)
@@ -107,7 +120,7 @@ class Exact(Gradient):
             return replace(state, penalty=self.simplicity.penalty)
         index = self.design.matvec(inner.w)
         change = self._change(state.index, index)
-        return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap)
+        return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap / max(inner.objective, 1e-300))
 
     def curvature(self, fitted: FloatArray) -> FloatArray:
         """Return the slope of the link at each row, or a bound of it."""

@@ -27,42 +27,59 @@ _ROWS_TO_EXCHANGE, _EXCHANGES = 20, 20
 _LEAST_GAIN = 1e-4
 
 
-def within_support(n_coordinates: int, support: NDArray[np.intp]) -> Separable:
-    """Return the penalty of w that may use these coordinates freely, and no others."""
-    factor = np.full(n_coordinates, np.inf)
-    factor[support] = 0.0
-    return Separable(factor)
+class SoftPath:
+    """A soft path, from whose levels supports of few atoms are taken.
 
-
-def choose_support(
-    design: Design, y: FloatArray, simplicity: Simplicity, fitter: LinkFitter, weight: FloatArray | None, n_atoms: int
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the coordinates of at most `n_atoms` atoms that fit y well, and a w to start from.
-
-    Candidates are the largest atoms at each level of a soft path; the one is taken whose least-squares fit,
-    through the link, has the smallest error. With many rows atoms are exchanged afterwards.
+    Parameters
+    ----------
+    design, y, simplicity, fitter, weight
+        As for :class:`Exact`.
+    n_atoms : int
+        The most atoms that will be asked for.
     """
-    structure = simplicity.structure
-    method = Exact(
-        design, y, replace(simplicity, n_atoms=None), fitter, sample_weight=weight, inner_tol=PATH_TOL,
-        max_sweeps=PATH_SWEEPS,
-    )  # fmt: skip
-    penalties = method.largest_penalty() * np.geomspace(1, _LAST, _N_LEVELS + 1)[1:]
-    found: dict[bytes, FloatArray] = {}
-    for iterate in exact_path(method, penalties.tolist()):
-        if not iterate.coef.any():
-            continue
-        kept = structure.project(iterate.coef, n_atoms)
-        found[np.flatnonzero(_used(kept)).tobytes()] = kept
-        if iterate.n_atoms > _ENOUGH * n_atoms:
-            break
-    if not found:
-        return np.zeros(0, dtype=np.intp), np.zeros((design.shape[1], *y.shape[1:]))
-    fits = [fit_within(design, method, w) for w in list(found.values())[-_COMPARED:]]
-    best = min(fits, key=lambda fit: fit.error)
-    if method.rows >= _ROWS_TO_EXCHANGE * len(best.support) and method.shape.block is None and y.ndim == 1:
-        best = exchanged(design, method, best)
-    return best.support, best.coef(design.shape[1])
+
+    def __init__(
+        self,
+        design: Design,
+        y: FloatArray,
+        simplicity: Simplicity,
+        fitter: LinkFitter,
+        weight: FloatArray | None,
+        n_atoms: int,
+    ) -> None:
+        self.design = design
+        self.method = Exact(
+            design, y, replace(simplicity, n_atoms=None, penalty=0.0), fitter, sample_weight=weight,
+            inner_tol=PATH_TOL, max_sweeps=PATH_SWEEPS,
+        )  # fmt: skip
+        penalties = self.method.largest_penalty() * np.geomspace(1, _LAST, _N_LEVELS + 1)[1:]
+        self.levels: list[tuple[int, FloatArray]] = []
+        for iterate in exact_path(self.method, penalties.tolist()):
+            if iterate.coef.any():
+                self.levels.append((iterate.n_atoms, iterate.coef))
+            if iterate.n_atoms > _ENOUGH * n_atoms:
+                break
+
+    def best_fit(self, n_atoms: int) -> Fit | None:
+        """Return at most `n_atoms` atoms that fit y well; None where nothing does.
+
+        Candidates are the largest atoms at each level; the one is taken whose least-squares fit, through the
+        link, has the smallest error. With many rows atoms are exchanged afterwards.
+        """
+        found: dict[bytes, FloatArray] = {}
+        for n_used, w in self.levels:
+            kept = self.method.simplicity.structure.project(w, n_atoms)
+            found[np.flatnonzero(_used(kept)).tobytes()] = kept
+            if n_used > _ENOUGH * n_atoms:
+                break
+        fits = [fit_within(self.design, self.method, w) for w in list(found.values())[-_COMPARED:]]
+        if not fits:
+            return None
+        best = min(fits, key=lambda fit: fit.error)
+        is_plain = self.method.shape.block is None and self.method.y.ndim == 1
+        if is_plain and self.method.rows >= _ROWS_TO_EXCHANGE * len(best.support):
+            best = exchanged(self.design, self.method, best)
+        return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +95,18 @@ class Fit:
         w = np.zeros((n_coordinates, *self.values.shape[1:]))
         w[self.support] = self.values
         return w
+
+
+def within_fit(path: SoftPath, fit: Fit | None, simplicity: Simplicity) -> Exact:
+    """Return exact steps of a w that may use the coordinates of this fit freely, and no others."""
+    method, d = path.method, path.design.shape[1]
+    factor = np.full(d, np.inf)
+    if fit is not None:
+        factor[fit.support] = 0.0
+    return Exact(
+        path.design, method.y, replace(simplicity, penalty=0.0), method.fitter, sample_weight=method.weight,
+        shape=Separable(factor), start=None if fit is None else fit.coef(d),
+    )  # fmt: skip
 
 
 def fit_within(design: Design, method: Exact, w: FloatArray) -> Fit:
