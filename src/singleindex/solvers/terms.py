@@ -177,19 +177,24 @@ class BlockTerms:
         return self.columns_of(np.sort(urgent[:n_new])), n_new == len(new)
 
     def pieces(
-        self, which: Positions, norm: FloatArray, products_of: Callable[[slice], FloatArray]
+        self, which: Positions, norm: FloatArray, products_of: Callable[[Positions], FloatArray]
     ) -> Pieces:
         label = self.label[which]
         starts = np.flatnonzero(np.concatenate([[True], label[1:] != label[:-1], [True]]))
-        bound = norm.max(axis=0)[starts[:-1]]
-        within = [np.empty((len(norm), 0))]
-        for b in np.flatnonzero(np.diff(starts) > 1):
-            products = products_of(slice(starts[b], starts[b + 1]))
-            bound[b] = max(float(np.linalg.eigvalsh(own)[-1]) for own in products)
-            within.append(products.reshape(len(norm), -1))
+        sizes, bound = np.diff(starts), norm.max(axis=0)[starts[:-1]]
+        # The products of one block after the other, those of blocks of one size at a time.
+        after = np.cumsum(np.where(sizes > 1, sizes**2, 0))
+        within = np.empty((len(norm), after[-1]))
+        for size in np.unique(sizes[sizes > 1]):
+            blocks = np.flatnonzero(sizes == size)
+            products = products_of(starts[blocks][:, None] + np.arange(size))
+            bound[blocks] = np.linalg.eigvalsh(products)[..., -1].max(axis=0)
+            within[:, after[blocks][:, None] + np.arange(-(size**2), 0)] = products.reshape(
+                *products.shape[:2], -1
+            )
         return Pieces(
             norm, self.amount[label[starts[:-1]]], None, None, self.alpha, starts,
-            np.concatenate(within, axis=1), np.maximum(bound, 0.0),
+            within, np.maximum(bound, 0.0),
         )  # fmt: skip
 
 
