@@ -17,8 +17,8 @@ Positions = NDArray[np.intp]
 
 # The first working set of a cold start has at most this many columns; later ones get no more than are in use.
 _FIRST = 100
-# The share of the change of the penalty by which gradients are expected to grow. The strong rule has 1, and loses
-# hardly a column; but most of those it adds stay unused, and a column that is missed costs one look at all.
+# The share of the change of the penalty by which gradients are expected to grow. The strong rule has 1, and
+# misses hardly a column; but most of those it adds stay unused, and one that is missed costs a look at all.
 _STRONG = 0.25
 
 
