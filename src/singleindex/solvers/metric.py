@@ -150,7 +150,7 @@ class RowColumns(Columns):
             most = min(block.patience * sweeps_between(u, pieces), max_sweeps - n_sweeps)
             gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
             n_sweeps += int(swept)
-            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
+            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton(u):
                 return n_sweeps
             used = pieces.in_play(u)
             some = block.taken(used)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,15 @@ class Pieces:
             self.norm, self.amount, self.lower, self.upper, self.alpha, self.starts, self.within, self.bound,
         )  # fmt: skip
 
-    @property
-    def has_newton(self) -> bool:
-        """Whether the objective is a quadratic as long as no sign changes."""
-        return self.starts is None
+    def has_newton(self, u: FloatArray) -> bool:
+        """Tell whether there are Newton steps: for one output."""
+        return bool(u.shape[1] == 1)
+
+    @cached_property
+    def label(self) -> Positions:
+        """The block of each column."""
+        starts = np.arange(len(self.amount) + 1) if self.starts is None else self.starts
+        return np.repeat(np.arange(len(self.amount)), np.diff(starts))
 
     def is_done(self, gap: float, target: float) -> bool:
         """Tell whether the gap is narrow enough; it says little of coefficients that nothing holds back."""
@@ -52,6 +58,9 @@ class Pieces:
     def in_play(self, u: FloatArray) -> Positions:
         """Return the coefficients that can go either way: not at a bound, nor at zero by their penalty."""
         own = u[:, 0]
+        if self.starts is not None:
+            used = np.bincount(self.label, own != 0) > 0
+            return np.flatnonzero((used | (self.amount == 0))[self.label])
         in_play = (own != 0) | (self.amount == 0)
         if self.lower is not None:
             in_play &= own > self.lower
