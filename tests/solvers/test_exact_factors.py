@@ -1,11 +1,11 @@
-"""Exact steps with factors, signs and columns that are never penalised: held against other ways to the same."""
+"""Exact steps with factors, signs and columns that are never penalised, against other ways to the same w."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 from scipy.optimize import lsq_linear
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 
 from singleindex.design import as_design
 from singleindex.link import FixedLink, PerOutput

@@ -229,7 +229,7 @@ def test_n_inner_is_a_count(n_inner):
 def test_weights_are_not_negative(wrong):
     with pytest.raises(ValueError, match=f"weights must be numbers of at least 0.*got {wrong:g} for group 1"):
         GroupSparse([0, 0, 1], weights=[1.0, wrong]).check((3,))
-    with pytest.raises(ValueError, match="weights leave no group to choose.*give 1"):
+    with pytest.raises(ValueError, match=r"weights leave no group to choose.*give 1"):
         GroupSparse([0, 0, 1], weights=[0.0, np.inf]).check((3,))
 
 

@@ -15,7 +15,7 @@ from .bank import Bank, Scores
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
-from .grid import EXACT, RIDGE, Cell
+from .grid import EXACT, GRADIENT, Cell
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -180,9 +180,10 @@ def _best_of_all(scores: Sequence[Scores]) -> int:
 
 
 def _best_path(scores: Sequence[Scores], bank: Bank, cells: Sequence[Cell]) -> int:
-    """Return the best candidate that lies on a path to be shown: no ridge."""
+    """Return the best candidate that lies on a path to be shown: none of a ridge."""
     mean = np.mean([one.mean for one in scores], axis=0)
-    shown = [cells[key.cell].method != RIDGE for key in bank.keys]
+    methods = {cell.method for cell in cells}
+    shown = [cells[key.cell].method == (EXACT if EXACT in methods else GRADIENT) for key in bank.keys]
     return int(np.nanargmin(np.where(shown, mean, np.inf)))
 
 

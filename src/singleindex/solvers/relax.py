@@ -92,7 +92,7 @@ class Metric:
         return cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
 
     def step(self, gradient: FloatArray, w: FloatArray) -> FloatArray | None:
-        """Return the way from w to where the quadratic of this gradient is least; None where there is none."""
+        """Return the way from w to where the quadratic is least; None where there is none."""
         try:
             step: FloatArray = cho_solve(self.factor, gradient - self.ridge * w, check_finite=False)
         except (LinAlgError, ValueError):
@@ -102,7 +102,7 @@ class Metric:
     def step_within(
         self, gradient: FloatArray, w: FloatArray, square: float, bounds: Separable
     ) -> FloatArray:
-        """Return the way from w, which leaves residuals of this weighted square, to where it is least within bounds."""
+        """Return the way to where it is least within bounds; `square` is what w leaves of the residuals'."""
         there = descend(Products(self.products, gradient, square), w, bounds, 0.0, self.ridge, tol=_GAP)
         step: FloatArray = there.w - w
         return step

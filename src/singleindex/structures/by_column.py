@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -28,7 +27,7 @@ def as_stored(values: Any) -> Any:
 def _as_key(key: Any) -> Any:
     if isinstance(key, str):
         return str(key)
-    return int(key) if isinstance(key, numbers.Integral) and not isinstance(key, bool) else key
+    return int(key) if isinstance(key, np.integer) else key
 
 
 def as_hashable(values: Any) -> Hashable:
@@ -72,8 +71,8 @@ def expanded(values: Any, n_features: int, default: float, what: str) -> FloatAr
         )
     if len(values) != n_features:
         raise ValueError(
-            f"{what} has {len(values)} numbers, and X has {n_features} columns; give one for each, or a dict of "
-            "those columns that are not like the others."
+            f"{what} has {len(values)} numbers, and X has {n_features} columns; give one for each, or a dict "
+            "of those columns that are not like the others."
         )
     return np.array(values)
 
@@ -98,8 +97,8 @@ def check_signs(signs: FloatArray) -> FloatArray:
     wrong = np.flatnonzero(~np.isin(signs, (-1, 0, 1)))
     if len(wrong):
         raise ValueError(
-            "signs must be 1 for coefficients that are not negative, -1 for those that are not positive and 0 "
-            f"for any; got {signs[wrong[0]]:g} for column {wrong[0]}."
+            "signs must be 1 for coefficients that are not negative, -1 for those that are not positive and "
+            f"0 for any; got {signs[wrong[0]]:g} for column {wrong[0]}."
         )
     return signs
 

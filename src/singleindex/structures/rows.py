@@ -24,8 +24,8 @@ class RowSparse(Structure):
     Parameters
     ----------
     factors : dict or array of shape (n_features,), default=None
-        What the penalty of each row is multiplied by, as for :class:`Sparse`: 0 for columns that are in every
-        model and do not count among the `n_atoms`, infinity for columns that are left out.
+        What the penalty of each row is multiplied by, as for :class:`Sparse`: 0 for columns that are in
+        every model and do not count among the `n_atoms`, infinity for columns that are left out.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class RowSparse(Structure):
         return projected
 
     def count_atoms(self, w: FloatArray) -> int:
-        used = w.any(axis=1) if w.ndim == 2 else w
-        return int(np.count_nonzero(used if self.factors is None else used[self._factors(len(w)) > 0]))
+        used = (w != 0).reshape(len(w), -1).any(axis=1)
+        return int(np.count_nonzero(used & (self._factors(len(w)) > 0)))
 
     def check(self, shape: tuple[int, ...]) -> int:
         return int(np.count_nonzero(is_chosen(self._factors(shape[0]))))

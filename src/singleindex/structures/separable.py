@@ -38,6 +38,11 @@ class Separable:
         free: NDArray[np.bool_] = self.factor == 0
         return free if self.block is None else free[self.block]
 
+    @property
+    def is_constrained(self) -> bool:
+        """Whether some w are none of the structure, however weak the penalty."""
+        return self.lower is not None or self.upper is not None or bool(np.isinf(self.factor).any())
+
     def bounds_of(self, which: NDArray[np.intp]) -> Separable | None:
         """Return the bounds of some coordinates, without a penalty; None where none of them has any."""
         lower, upper = (None if side is None else side[which] for side in (self.lower, self.upper))

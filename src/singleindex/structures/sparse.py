@@ -32,10 +32,10 @@ class Sparse(Structure):
     positive : bool, default=False
         No coefficient is negative: the atoms are the unit vectors without their negatives.
     factors : dict or array of shape (n_features,), default=None
-        What the penalty of each column is multiplied by, 1 for columns that a dict does not name; its keys are
-        column names, or positions. A column of factor 0 is never penalised: it is in every model, and does not
-        count among the `n_atoms`. One of an infinite factor is left out. Limits on the number of atoms keep
-        those of the largest coefficients divided by factors.
+        What the penalty of each column is multiplied by, 1 for columns that a dict does not name; its keys
+        are column names, or positions. A column of factor 0 is never penalised: it is in every model, and
+        does not count among the `n_atoms`. One of an infinite factor is left out. Limits on the number of
+        atoms keep those of the largest coefficients divided by factors.
     signs : dict or array of shape (n_features,), default=None
         1 for a coefficient that is not negative, -1 for one that is not positive, 0 for any, as for columns
         that a dict does not name.
