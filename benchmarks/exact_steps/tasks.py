@@ -87,7 +87,8 @@ def class_figures(task: Task, answer: Answer) -> dict[str, float]:
 
 
 def number_figures(task: Task, answer: Answer) -> dict[str, float]:
-    return {"r2": float(r2_score(task.y_test, answer.predict(task.X_test))), **cost_figures(answer)}
+    each = r2_score(task.y_test, answer.predict(task.X_test), multioutput="raw_values")
+    return {"r2": float(np.mean(each)), "median_r2": float(np.median(each)), **cost_figures(answer)}
 
 
 def task_figures(task: Task, answer: Answer) -> dict[str, float]:
