@@ -98,7 +98,9 @@ def section(figures) -> list[str]:
     verdicts = [judge(figures, rival) for rival in RIVALS]
     verdicts = [verdict for verdict in verdicts if verdict.n_cells]
     lines = ["RMSE / cosine; in bold the lowest RMSE.", ""]
-    lines += as_table(["X", "link", *METHODS], [cell_row(cell, figures.get(cell, {})) for cell in cells()])
+    lines += as_table(
+        ["X", "link", *METHODS], [cell_row(cell, figures[cell]) for cell in cells() if cell in figures]
+    )
     lines += ["", "Verdict against each rival, over all cells and seeds that both have:", ""]
     head = ["rival", "cells", "RMSE lower in", "cosine gained where correlated, n > d"]
     lines += as_table(head, [verdict_row(verdict) for verdict in verdicts])

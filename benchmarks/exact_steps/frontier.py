@@ -174,6 +174,16 @@ def judge(figures):
     return pairs, [where for where, found in pairs.items() if found.is_below(2)]
 
 
+def over_limit(figures) -> list[tuple[str, int]]:
+    """Return where we use more features than allowed, with any seed."""
+    return [
+        (cell, k)
+        for cell, methods in figures.items()
+        for k in TEXT_COUNTS
+        if any(found.get(f"features at {k}", 0) > k for found in methods.get(OURS, {}).values())
+    ]
+
+
 def with_figure(found, name: str):
     return {seed: figures for seed, figures in found.items() if name in figures}
 
@@ -198,6 +208,9 @@ def section(figures) -> list[str]:
         lines.append(
             f"  - {where[0]} at {where[1]}: {found.ours:.4f} against {found.rival:.4f} ± {found.error:.4f}"
         )
+    over = over_limit(figures)
+    told = ", ".join(f"{cell} at {k}" for cell, k in over)
+    lines.append(f"- No more features than allowed: {passed(not over)}{': ' if over else ''}{told}.")
     return lines
 
 

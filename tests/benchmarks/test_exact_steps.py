@@ -272,3 +272,8 @@ def test_the_frontier_names_what_is_below_l1():
     pairs, lost = frontier.judge(figures)
     assert set(pairs) == {("text", 5), ("text", 10)}
     assert lost == [("text", 5)]
+
+
+def test_the_frontier_names_where_more_features_are_used_than_allowed():
+    figures = {"text": {OURS: seeds_of(**{"features at 5": [5, 6], "features at 10": [9, 10]})}}
+    assert frontier.over_limit(figures) == [("text", 5)]
