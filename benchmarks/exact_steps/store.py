@@ -68,7 +68,9 @@ class Store:
         """Leave out what a later line replaces, and sort: two runs then differ in figures only."""
         lines = self.read()
         if lines:
-            self.path.write_text("".join(_as_text(lines[key]) for key in sorted(lines)))
+            whole = self.path.with_suffix(".new")
+            whole.write_text("".join(_as_text(lines[key]) for key in sorted(lines)))
+            whole.replace(self.path)
 
 
 def _as_text(line: Line) -> str:
