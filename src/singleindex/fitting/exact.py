@@ -72,9 +72,11 @@ def solve_exactly(
     plan: Plan, view: View, y: FloatArray, weight: FloatArray | None, progress: Any = None, checkpoint: Any = None
 ) -> SolverResult:
     """Solve one problem by exact steps, and warn where they have not settled."""
+    shape, back = plan.structure.separable(view.shape[1]), None
     if plan.penalty > 0 or plan.n_atoms is not None:
         method: Any = (_soft if plan.penalty > 0 else _hard)(plan, view, y, weight)
-        back = None
+    elif shape is not None and shape.is_constrained:
+        method = Exact(view, y, plan.simplicity, plan.fitter, sample_weight=weight)
     else:
         method, back = _dense(plan, view, y, weight)
     result = drive(
