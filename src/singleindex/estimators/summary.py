@@ -115,7 +115,24 @@ def _search_lines(search: Search | None) -> list[str]:
     scoring = search.scoring if isinstance(search.scoring, str) else "score"
     chosen = ", ".join(f"{name}={_number(value)}" for name, value in search.params.items())
     tried = len(search.results["mean_test_score"])
-    return [f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}", f"  {chosen}"]
+    first = f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}"
+    return [first, f"  {chosen}", *_average_lines(search.results)]
+
+
+def _average_lines(results: dict[str, Any]) -> list[str]:
+    """Return what the model is an average of; nothing where it is a single candidate."""
+    if "weight" not in results:
+        return []
+    lines = []
+    for stage, what in ((1, "along the paths"), (2, "cuts of their mean")):
+        n_averaged = np.count_nonzero(results["weight"][results["stage"] == stage])
+        if n_averaged > 1:
+            lines.append(f"{n_averaged} {what}")
+    lines = [f"  averaged: {', '.join(lines)}"] if lines else []
+    dense = float(results["weight"][(results["ridge"] > 0) & (results["stage"] == 1)].sum())
+    if dense > 0:
+        lines.append(f"  dense candidates, which use every feature, have {dense:.0%} of the weight")
+    return lines
 
 
 def _solver_lines(output: Output) -> list[str]:
@@ -150,7 +167,7 @@ def _weight_lines(output: Output, names: list[str], top: int) -> list[str]:
     weights, stability = output.weights, output.stability
     used = np.flatnonzero(weights)
     shown = used[np.argsort(-np.abs(weights[used]), kind="stable")][:top]
-    rows = [("feature", "weight", *(["in folds"] if stability is not None else []))]
+    rows = [("feature", "weight", *(["in models"] if stability is not None else []))]
     for j in shown:
         share = [] if stability is None else [f"{stability[j]:.0%}"]
         rows.append((names[j], f"{weights[j]:+.4g}", *share))
