@@ -65,7 +65,9 @@ def summarise(model: Any, top: int = 20) -> str:
     lines += _search_lines(facts.search)
     for output in outputs:
         lines += ["", *([f"== {output.name} =="] if several else [])]
-        lines += _solver_lines(output)
+        lines += _solver_lines(
+            output, "level" if facts.search is not None and facts.search.path else "iteration"
+        )
         lines += _weight_lines(output, features, top)
         lines += _link_lines(output, facts.kind)
     return "\n".join(lines)
@@ -135,18 +137,21 @@ def _average_lines(results: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _solver_lines(output: Output) -> list[str]:
-    """Return the lines on the solver; a model without a history tells its status alone."""
+def _solver_lines(output: Output, step: str = "iteration") -> list[str]:
+    """Return the lines on the solver; a model without a history tells its status alone.
+
+    A search has the levels of its path as steps.
+    """
     lines = [f"Solver: {output.status}, {Status[output.status].value}"]
     if output.history is None or output.best_iter is None:
         return lines
     mse, kept = output.history["mse"], int(output.best_iter)
     atoms = _count(output.history["n_atoms"][kept], "atom")
-    return [*lines, f"  iterate {kept + 1} of {len(mse)} kept, {atoms}", *_error_lines(mse, kept)]
+    return [*lines, f"  {step} {kept + 1} of {len(mse)} kept, {atoms}", *_error_lines(mse, kept, step)]
 
 
-def _error_lines(mse: FloatArray, kept: int) -> list[str]:
-    rows: list[tuple[str, ...]] = [("iteration", "mse in the solver", "below the first")]
+def _error_lines(mse: FloatArray, kept: int, step: str) -> list[str]:
+    rows: list[tuple[str, ...]] = [(step, "mse in the solver", "below the first")]
     for t in _steps_to_show(len(mse), kept):
         # The last iterate may be worse than the first, and the first exact.
         fall = 1 - mse[t] / mse[0] if mse[0] > 0 else 0.0

@@ -80,14 +80,14 @@ def plot_cv_curve(model: Any, *, ax: Any = None) -> Any:
     for curve in curves.shown:
         _draw_scores(ax, curves, curve, colours[curve.colour])
     rings = []
-    if len(curves.averaged) > 1:
+    if curves.behind and len(curves.averaged) > 1:
         rings += ax.plot(
             counts[curves.averaged], scores[curves.averaged], "o", color="black", markersize=3, zorder=6,
             label="averaged",
         )  # fmt: skip
     rings += ax.plot(
         counts[curves.chosen], scores[curves.chosen], "o", color="black", markersize=11, markeredgewidth=1.5,
-        fillstyle="none", zorder=6, label="most weight" if rings else "chosen",
+        fillstyle="none", zorder=6, label="most weight" if len(curves.averaged) > 1 else "chosen",
     )  # fmt: skip
     _set_log_axis(ax, counts[curves.rows])
     ax.set_xlabel("number of atoms (mean over folds)")
