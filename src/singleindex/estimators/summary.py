@@ -119,11 +119,12 @@ def _search_lines(search: Search | None) -> list[str]:
     chosen = ", ".join(f"{name}={_number(value)}" for name, value in search.params.items())
     tried = len(search.results["mean_test_score"])
     first = f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}"
-    return [first, f"  {chosen}", *_average_lines(search.results)]
+    return [first, f"  {chosen}", *_average_lines(search)]
 
 
-def _average_lines(results: dict[str, Any]) -> list[str]:
+def _average_lines(search: Search) -> list[str]:
     """Return what the model is an average of; nothing where it is a single candidate."""
+    results = search.results
     if "weight" not in results:
         return []
     lines = []
@@ -132,9 +133,8 @@ def _average_lines(results: dict[str, Any]) -> list[str]:
         if n_averaged > 1:
             lines.append(f"{n_averaged} {what}")
     lines = [f"  averaged: {', '.join(lines)}"] if lines else []
-    dense = float(results["weight"][(results["ridge"] > 0) & (results["stage"] == 1)].sum())
-    if dense > 0:
-        lines.append(f"  dense candidates, which use every feature, have {dense:.0%} of the weight")
+    if search.is_dense:
+        lines.append("  dense: candidates that use nearly every feature have most of the weight")
     return lines
 
 

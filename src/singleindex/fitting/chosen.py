@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ..solvers import Iterate, SolverResult
@@ -15,7 +16,7 @@ from .bank import Bank, Scores
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
-from .grid import EXACT, RIDGE, Cell
+from .grid import EXACT, GRADIENT, Cell, is_dense
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -64,8 +65,8 @@ def as_record(
     chosen: Chosen,
 ) -> Fitted:
     """Return the model with its link and the record of the search."""
-    is_dense = np.array([cells[key.cell].method == RIDGE for key in bank.keys])
-    best = bank.keys[_heaviest(first, first_weights, ~is_dense)]
+    best = bank.keys[_heaviest(first, first_weights, on_shown_paths(bank, cells))]
+    dense = [is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys]
     votes = chosen.bank.votes(chosen.weights, data.n_features)
     coef = coef_of(plan, settings, data, cells, largest, bank, first_weights, chosen)
     if settings.rule == "average" and not chosen.is_limited:
@@ -78,7 +79,7 @@ def as_record(
         **search_record(cells, largest, bank, first, first_weights, chosen, settings, unit),
         "path_": path.record(unit),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
-        "dense_": bool(first_weights[is_dense].sum(axis=0).mean() > 0.5),
+        "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
     }
     return as_fitted(results, lambda w: w, unit, found)
 
@@ -178,6 +179,12 @@ def _heaviest(scores: Sequence[Scores], weights: FloatArray, among: Any = True) 
     weight = np.where(among, weights.mean(axis=1), -1.0)
     mean = np.mean([one.mean for one in scores], axis=0)
     return int(np.nanargmin(np.where(weight >= weight.max() - 1e-12, mean, np.inf)))
+
+
+def on_shown_paths(bank: Bank, cells: Sequence[Cell]) -> NDArray[np.bool_]:
+    """Tell which candidates lie on a path to be shown: one of exact steps, where there are such."""
+    methods = {cell.method for cell in cells}
+    return np.array([cells[key.cell].method == (EXACT if EXACT in methods else GRADIENT) for key in bank.keys])
 
 
 def search_record(

@@ -77,8 +77,9 @@ class Cutter:
             used = np.flatnonzero(kept.any(axis=1))
             if not len(used):
                 continue
-            columns = design.columns(used)
-            yield from self._forms(size, kept, used, columns, fold)
+            yield Cut(size, 0.0), self._model(kept, design.matvec(kept), fold)
+            if self.refits and len(used) * _ROWS_TO_REFIT <= fold.n_rows:
+                yield from self._refitted(size, kept, used, design.columns(used), fold)
 
     def project(self, average: FloatArray, size: int) -> FloatArray:
         """Return the average with its largest atoms alone."""
@@ -89,12 +90,10 @@ class Cutter:
             kept = np.column_stack([self.structure.project(np.ascontiguousarray(w), size) for w in scaled.T])
         return np.where(kept != 0, average, 0.0)
 
-    def _forms(
+    def _refitted(
         self, size: int, kept: FloatArray, used: Any, columns: FloatArray, fold: Fold
     ) -> Iterator[tuple[Cut, Model | None]]:
-        yield Cut(size, 0.0), self._model(kept, columns @ kept[used], fold)
-        if len(used) * _ROWS_TO_REFIT > fold.n_rows or not self.refits:
-            return
+        """Yield a cut that was fitted anew, and the mean of it and what it was."""
         free = np.column_stack([self._refit(columns, fold, kept[used], k) for k in range(kept.shape[1])])
         soft = kept[used]
         if self.plan.fitter.is_learned:

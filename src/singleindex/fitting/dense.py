@@ -22,7 +22,7 @@ _TRIAL = 3
 # are so many rows for every column.
 _BEYOND_DOUBT, _MANY_ROWS = 2.0, 2
 # Rows, or columns if there are fewer, beyond which they are not tried: their eigenvectors would cost too much.
-_MOST_DIRECTIONS = 2500
+_MOST_DIRECTIONS = 600
 
 
 def with_dense(plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cell], bank: Bank, judge: Judge) -> Bank:

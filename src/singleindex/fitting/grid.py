@@ -10,7 +10,7 @@ import numpy as np
 
 from ..design import Design
 from ..link import FixedLink, LinkFitter
-from ..solvers import Level
+from ..solvers import Level, TwoPass
 from ..solvers.path import hard_levels, soft_levels
 from ..solvers.result import FloatArray
 from .checks import check_n_atoms, check_number, check_penalty
@@ -45,7 +45,7 @@ class Cell:
         return "learned" if self.fitter.is_learned else str(getattr(self.fitter, "name", "own"))
 
     def plan(self, plan: Plan) -> Plan:
-        return replace(plan, power=self.scale_power, alpha=self.alpha, fitter=self.fitter)
+        return replace(plan, power=self.scale_power, alpha=self.alpha, fitter=self.fitter, solver=TwoPass())
 
 
 def listed(values: Any) -> Sequence[Any]:
@@ -75,7 +75,19 @@ def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows
     if exact and settings.is_open and is_unbounded(plan):
         ridges = tuple(Level(ridge=float(share)) for share in _RIDGES)
         cells += [Cell(scale, fitters[0], 0.0, ridges, RIDGE) for scale in scales]
+        if n_rows < design.shape[1]:
+            cells += [
+                Cell(scale, plan.fitter, _GRADIENT_ALPHA, path, GRADIENT)
+                for scale in scales
+                for path in gradient_levels(plan, replace(settings, penalty=[]), design.shape[1])
+            ]
     return cells
+
+
+def is_dense(cell: Cell, level: int, n_rows: float) -> bool:
+    """Tell whether a candidate has more atoms than the rows can determine."""
+    n_atoms = cell.levels[level].n_atoms
+    return cell.method == RIDGE or (cell.method == GRADIENT and n_atoms is not None and n_atoms > n_rows / 2)
 
 
 def is_unbounded(plan: Plan) -> bool:

@@ -15,6 +15,7 @@ from ..files.replace import check_target
 from ..link import Points
 from ..solvers import (
     Checkpoint,
+    ExactSteps,
     Gradient,
     OnePass,
     OnePassGradient,
@@ -26,6 +27,7 @@ from ..solvers import (
 from ..solvers.checkpoint import fingerprint
 from ..solvers.result import FloatArray
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
+from .exact import solve_exactly, takes_exact_steps
 from .extremes import Spread, spread_of_columns
 from .folds import splits_of
 from .plan import Plan
@@ -124,18 +126,25 @@ def solve_in_two_passes(
     checkpoints: list[Checkpoint] = []
     if progress is not None:
         progress.begin(len(problems), plan.max_iter, view.to_features)
-        if isinstance(plan.solver, TwoPass) and plan.solver.checkpoint is not None:
+        if isinstance(plan.solver, TwoPass | ExactSteps) and plan.solver.checkpoint is not None:
             # A reading more, and worth it: rows in another order have the same variances.
             parts = (mark, spread.variance, Y, weight, view.rmatvec(_centred(Y, weight)))
             checkpoints = _checkpoints(asked, plan.solver, len(problems), parts)
     del spread  # as long as w, and of no more use
     results = []
     for k, y in enumerate(problems):
-        method = Gradient(view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, sample_weight=weight)
-        result = drive(
-            method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress,
-            checkpoint=checkpoints[k] if checkpoints else None,
-        )  # fmt: skip
+        checkpoint = checkpoints[k] if checkpoints else None
+        if isinstance(plan.solver, ExactSteps) or (
+            plan.solver is None and takes_exact_steps(plan, view, y, weight)
+        ):
+            result = solve_exactly(plan, view, y, weight, progress, checkpoint)
+        else:
+            method = Gradient(
+                view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, sample_weight=weight
+            )
+            result = drive(
+                method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress, checkpoint=checkpoint
+            )
         results += result.by_output()
         if progress is not None:
             progress.next_fit()
@@ -192,7 +201,7 @@ def solve_in_one_pass(
 
 
 def _checkpoints(
-    plan: Plan, solver: OnePass | TwoPass, n_problems: int, parts: tuple[Any, ...]
+    plan: Plan, solver: OnePass | TwoPass | ExactSteps, n_problems: int, parts: tuple[Any, ...]
 ) -> list[Checkpoint]:
     """Return where the fit of each problem is kept; `parts` tell the data from others."""
     if solver.checkpoint is None:

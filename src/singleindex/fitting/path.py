@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..design import Design, View
-from ..solvers import Iterate, Level, solve_path
-from ..solvers.path import iterations_at
+from ..solvers import ExactSteps, Iterate, Level, solve_path
+from ..solvers.path import iterations_at, solve_exact_path
 from ..solvers.result import FloatArray
+from .exact import takes_exact_steps
 from .extremes import Spread
 from .plan import Plan
 
@@ -59,7 +60,8 @@ def trace_path(
                 before[-1] = [_numbers_of(one) for one in before[-1]]
             before.append(iterate.by_output())
 
-        solved = solve_path(
+        solve = solve_exact_path if is_exact_path(plan, view, y, weight, levels) else solve_path
+        solved = solve(
             view, y, levels, simplicity=plan.simplicity, link_fitter=plan.fitter, max_iter=plan.max_iter,
             tol=plan.tol, sample_weight=weight, on_iteration=keep,
         )  # fmt: skip
@@ -67,6 +69,17 @@ def trace_path(
             pass
     limits = [iterations_at(number, plan.max_iter) for number in range(len(levels))]
     return Trace([_by_iteration(outputs, n) for outputs, n in zip(seen, limits, strict=True)], view)
+
+
+def is_exact_path(
+    plan: Plan, view: View, y: FloatArray, weight: FloatArray | None, levels: Sequence[Level]
+) -> bool:
+    """Tell whether exact steps were asked for, or are worth their price at all of these levels."""
+    if plan.solver is not None:
+        return isinstance(plan.solver, ExactSteps)
+    counts = [level.n_atoms or view.shape[1] for level in levels if level.penalty == 0]
+    hardest = replace(plan, n_atoms=max(counts)) if counts else replace(plan, penalty=1.0)
+    return takes_exact_steps(hardest, view, y, weight)
 
 
 def _numbers_of(iterate: Iterate) -> Iterate:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..design import Chain, Design, Scaling, View, column_factors
 from ..link import FIXED_LINKS, FixedLink, LinkFitter, Lpav, PerOutput, SharedLink
-from ..solvers import OnePass, Simplicity, Stochastic, TwoPass, check_solver
+from ..solvers import ExactSteps, OnePass, Simplicity, Stochastic, TwoPass, check_solver
 from ..solvers.result import FloatArray
 from ..structures import EachOutput, Sparse, Structure
 from .checks import (
@@ -55,7 +55,7 @@ class Plan:
         How rows are held out for the final link.
     is_classifier : bool
         Whether folds keep the shares of the classes.
-    solver : TwoPass, OnePass, Stochastic or None
+    solver : ExactSteps, TwoPass, OnePass, Stochastic or None
         None to choose by the data.
     max_iter, tol
         When a solver ends.
@@ -72,7 +72,7 @@ class Plan:
     shared_link: bool
     link_cv: Any
     is_classifier: bool
-    solver: TwoPass | OnePass | Stochastic | None
+    solver: ExactSteps | TwoPass | OnePass | Stochastic | None
     max_iter: int
     tol: float
 
@@ -132,7 +132,7 @@ class Plan:
             )
         return scale
 
-    def solver_for(self, X: Any, n_outputs: int) -> TwoPass | OnePass | Stochastic:
+    def solver_for(self, X: Any, n_outputs: int) -> ExactSteps | TwoPass | OnePass | Stochastic:
         """Return the solver that was asked for, or that suits data in memory."""
         if self.is_joint(n_outputs):
             if isinstance(self.solver, OnePass | Stochastic):

@@ -19,7 +19,7 @@ from .cut import Cut, Cutter, sizes_below
 from .extremes import Spread
 from .folds import splits_of
 from .dense import dense_win, has_many_rows, with_dense
-from .grid import RIDGE, Cell, check_sizes, is_exact, listed, make_cells
+from .grid import Cell, check_sizes, is_dense, is_exact, listed, make_cells
 from .judge import Judge
 from .memory import prepare
 from .plan import Plan
@@ -120,8 +120,8 @@ def search(
     bank = with_dense(plan, data, splits, cells, bank, judge)
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
-    is_dense = np.array([cells[key.cell].method == RIDGE for key in bank.keys])
-    weights = np.column_stack([choose_first(settings.rule, one, bank, is_dense, data) for one in first])
+    dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
+    weights = np.column_stack([choose_first(settings.rule, one, bank, dense, data) for one in first])
     chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
     progress.step("stage scored")
     fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
@@ -176,12 +176,12 @@ def trace_fold(
 
 
 def choose_first(
-    rule: str, scores: Scores, bank: Bank, is_dense: NDArray[np.bool_], data: Data
+    rule: str, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Data
 ) -> FloatArray:
     """Return the weights of the candidates; with few rows dense ones have none unless they win beyond doubt."""
-    among = ~is_dense
-    if has_many_rows(data) or dense_win(scores, is_dense):
-        among = np.ones(len(is_dense), dtype=bool)
+    among = ~dense
+    if has_many_rows(data) or dense_win(scores, dense):
+        among = np.ones(len(dense), dtype=bool)
     if rule == "average":
         return soft_weights(scores, among)
     return _single(rule, scores, bank.n_atoms(), among)

@@ -124,6 +124,10 @@ class LinkFitter:
         """Return the slope of the link where it has these values, None where `slope` is all that is known."""
         return None
 
+    def of_output(self) -> LinkFitter:
+        """Return what fits the link of one output, where this one fits those of several."""
+        return self
+
     def at_slope(self, slope: float) -> LinkFitter:
         """Return the fitter of links with this largest slope."""
         return self

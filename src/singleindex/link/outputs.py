@@ -24,6 +24,12 @@ class PerOutput(LinkFitter):
     def is_learned(self) -> bool:  # type: ignore[override]
         return self.fitter.is_learned
 
+    def curvature(self, fitted: FloatArray) -> FloatArray | None:
+        return self.fitter.curvature(fitted)
+
+    def of_output(self) -> LinkFitter:
+        return self.fitter
+
     def fit(
         self, index: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
     ) -> tuple[list[Any], FloatArray]:

@@ -2,18 +2,21 @@
 
 from .checkpoint import Checkpoint, CheckpointError
 from .drive import Method, drive
+from .exact import Exact
 from .gradient import Gradient
 from .one_pass import OnePassGradient
 from .path import Level, solve_path
 from .result import Iterate, SolverResult, Status
 from .scale import fit_scale
-from .settings import OnePass, Stochastic, TwoPass, check_solver
+from .settings import ExactSteps, OnePass, Stochastic, TwoPass, check_solver
 from .simplicity import Simplicity
 from .stochastic import StochasticCsi
 
 __all__ = [
     "Checkpoint",
     "CheckpointError",
+    "Exact",
+    "ExactSteps",
     "Gradient",
     "Iterate",
     "Level",

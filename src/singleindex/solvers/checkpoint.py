@@ -19,7 +19,7 @@ from ..files.records import Reader, RecordError, Writer
 from ..files.replace import replace_file
 from ..link.bins import Points
 from ..link.stored import STORED_LINKS
-from . import completion, gradient, one_pass
+from . import completion, exact, gradient, one_pass
 from .drive import Run
 from .result import Iterate
 
@@ -29,9 +29,11 @@ _CLASSES: dict[str, type[Any]] = {
     **STORED_LINKS,
     "Points": Points,
     "Iterate": Iterate,
+    "ExactIterate": exact.ExactIterate,
     "Parts": completion.Parts,
     "CompletionIterate": completion.CompletionIterate,
     "gradient": gradient.State,
+    "exact": exact.ExactState,
     "one pass": one_pass.State,
     "completion": completion.State,
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +33,15 @@ class ExactState(State):
     gap: float = 0.0
 
 
+@dataclass(frozen=True)
+class ExactIterate(Iterate):
+    """An iterate, and the duality gap to which the problem it solves was solved, as a share of its objective."""
+
+    RECORDED: ClassVar = ("objective", "mse", "n_atoms", "gap", "change")
+
+    gap: float = 0.0
+
+
 class Exact(Gradient):
     r"""The step in the metric of X, to be driven by :func:`~singleindex.solvers.drive`.
 
@@ -50,6 +60,8 @@ class Exact(Gradient):
     ----------
     design, y, simplicity, link_fitter, penalty, largest_penalty, sample_weight, start
         As for :class:`Gradient`; the structure of `simplicity` has to be separable.
+    shape : Separable, default=None
+        The penalty, where it is not that of the structure.
     inner_tol : float
         The duality gap at which an inner problem is solved, as a share of its objective.
     max_sweeps : int
@@ -63,17 +75,24 @@ class Exact(Gradient):
         simplicity: Simplicity,
         link_fitter: LinkFitter,
         *,
+        shape: Separable | None = None,
         inner_tol: float = _INNER_TOL,
         max_sweeps: int = _MOST_SWEEPS,
         **options: Any,
     ) -> None:
         super().__init__(design, y, simplicity, link_fitter, **options)
         self.inner_tol, self.max_sweeps = inner_tol, max_sweeps
-        shape = self.simplicity.structure.separable(design.shape[1])
-        if shape is None:
+        own = self.simplicity.structure.separable(design.shape[1]) if shape is None else shape
+        if own is None:
             raise ValueError(f"{type(self.simplicity.structure).__name__} has no exact step.")
-        self.shape: Separable = shape
+        self.shape: Separable = own
         self.null = self._mean_square(self._centred(y))
+        self.rows = float(design.shape[0] if self.weight is None else self.weight.sum())
+
+    @cached_property
+    def spread(self) -> tuple[FloatArray, FloatArray]:
+        """The means and variances of the columns."""
+        return self.design.column_moments(self.share)
 
     def start(self) -> State:
         if self.first is None:
@@ -82,6 +101,10 @@ class Exact(Gradient):
             return ExactState(np.zeros((d, *outputs)), np.zeros(self.y.shape), 1.0)
         state = super().start()
         return ExactState(state.w, state.index, 1.0, link=state.link, fitted=state.fitted)
+
+    def look(self, state: Any, n_iter: int) -> tuple[Iterate, FloatArray]:
+        iterate, residual = super().look(state, n_iter)
+        return ExactIterate(**vars(iterate), gap=state.gap), residual
 
     def move(self, state: Any, seen: FloatArray) -> State | None:
         """Return the minimiser of the quadratic at this state; `seen` are the residuals."""
@@ -97,7 +120,7 @@ class Exact(Gradient):
             return replace(state, penalty=self.simplicity.penalty)
         index = self.design.matvec(inner.w)
         change = self._change(state.index, index)
-        return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap)
+        return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap / max(inner.objective, 1e-300))
 
     def curvature(self, fitted: FloatArray) -> FloatArray:
         """Return the slope of the link at each row, or a bound of it."""

@@ -12,9 +12,11 @@ from ..design import Design
 from ..link import LinkFitter
 from ..structures import Structure
 from .drive import drive
+from .exact import Exact
 from .gradient import Gradient
 from .result import FloatArray, Iterate, SolverResult
 from .simplicity import Simplicity
+from .supports import SoftPath, within_fit
 
 
 @dataclass(frozen=True, order=True)
@@ -58,6 +60,37 @@ def solve_path(
         yield result
         if number + 1 < len(levels) and result.best.coef.any():
             start = _start_of(result.best, simplicity.structure, levels[number + 1])
+
+
+def solve_exact_path(
+    design: Design,
+    y: FloatArray,
+    levels: Sequence[Level],
+    *,
+    simplicity: Simplicity,
+    link_fitter: LinkFitter,
+    max_iter: int,
+    tol: float,
+    sample_weight: FloatArray | None = None,
+    on_iteration: Callable[[int, Iterate], bool | None] | None = None,
+) -> Iterator[SolverResult]:
+    """Solve at each level by exact steps, and yield the results: as :func:`solve_path`."""
+    counts = [level.n_atoms for level in levels if level.n_atoms is not None]
+    soft = SoftPath(design, y, simplicity, link_fitter, sample_weight, max(counts)) if counts else None
+    start, largest = None, None
+    for number, level in enumerate(levels):
+        if soft is not None and level.n_atoms is not None:
+            method = within_fit(soft, soft.best_fit(level.n_atoms), replace(simplicity, n_atoms=level.n_atoms))
+        else:
+            method = Exact(
+                design, y, simplicity, link_fitter, penalty=level.penalty, largest_penalty=largest,
+                sample_weight=sample_weight, start=start,
+            )  # fmt: skip
+            largest = method.simplicity.penalty / level.penalty if level.penalty > 0 else largest
+        told = None if on_iteration is None else partial(on_iteration, number)
+        result = drive(method, max_iter=iterations_at(number, max_iter), tol=tol, on_iteration=told)
+        yield result
+        start = result.best if result.best.coef.any() else None
 
 
 def _start_of(best: Iterate, structure: Structure, level: Level) -> FloatArray | Iterate:

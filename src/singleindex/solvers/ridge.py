@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..design import View
 from ..link import LinkFitter
+from ..structures import Sparse
+from .gradient import Gradient, State
 from .result import FloatArray
 
 # Directions whose variance is a smaller share of the largest are left out.
@@ -127,3 +130,43 @@ def newton_step(
         size, last = float(left @ z), size
         direction = z + (size / last) * direction
     return step
+
+
+class RidgeSteps(Gradient):
+    """Exact steps of a w with a ridge alone, in the coordinates of principal directions.
+
+    Parameters
+    ----------
+    design, y, simplicity, link_fitter, sample_weight
+        As for :class:`Gradient`; the design are the rotated rows.
+    rotated : Rotated
+    """
+
+    def __init__(self, *args: Any, rotated: Rotated, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.rotated = rotated
+        self.simplicity = replace(self.simplicity, structure=Sparse())
+
+    def start(self) -> State:
+        outputs = self.y.shape[1:]
+        return State(np.zeros((len(self.rotated.variance), *outputs)), np.zeros(self.y.shape), 1.0)
+
+    def move(self, state: State, seen: FloatArray) -> State | None:
+        fitted, outputs = seen + self.y, self.y.reshape(len(self.y), -1).shape[1]
+        known = self.fitter.curvature(fitted)
+        steps = [
+            newton_step(
+                self.rotated, c, -r, self.share, None if known is None else k, self.fitter.slope, self.simplicity.alpha
+            )
+            for c, r, k in zip(
+                state.w.reshape(-1, outputs).T,
+                seen.reshape(-1, outputs).T,
+                (seen if known is None else known).reshape(-1, outputs).T,
+                strict=True,
+            )
+        ]
+        w = state.w + np.column_stack(steps).reshape(state.w.shape)
+        if not w.any():
+            return None
+        index = self.design.matvec(w)
+        return State(w, index, 1.0, self._change(state.index, index))

@@ -46,6 +46,25 @@ class TwoPass(_Kept):
 
 
 @dataclass(frozen=True)
+class ExactSteps(_Kept):
+    """Steps in the metric of X: see :class:`singleindex.solvers.Exact`.
+
+    Every step is a penalised least-squares regression, so that correlated columns and columns in other units
+    cost time alone. The default for data in memory whose columns are correlated, and in searches.
+
+    Parameters
+    ----------
+    checkpoint : str, path or None, default=None
+        A file to keep the state of the fit in, as in :class:`OnePass`.
+    checkpoint_every : int, default=10
+        Steps between two checkpoints.
+    """
+
+    checkpoint: Any = field(default=None, metadata=_NOT_SAVED)
+    checkpoint_every: int = 10
+
+
+@dataclass(frozen=True)
 class OnePass(_Kept):
     """CSI with one reading of the data per iteration: see :class:`singleindex.solvers.OnePassGradient`.
 
@@ -133,10 +152,12 @@ class Stochastic:
             raise ValueError(f"step_size must be a positive number or None, got {self.step_size!r}.")
 
 
-SOLVERS: dict[str, Any] = {"two-pass": TwoPass, "one-pass": OnePass, "stochastic": Stochastic}
+SOLVERS: dict[str, Any] = {
+    "exact": ExactSteps, "two-pass": TwoPass, "one-pass": OnePass, "stochastic": Stochastic,
+}  # fmt: skip
 
 
-def check_solver(solver: Any) -> TwoPass | OnePass | Stochastic | None:
+def check_solver(solver: Any) -> ExactSteps | TwoPass | OnePass | Stochastic | None:
     """Return the settings of the solver; None where the choice is left to the data."""
     if isinstance(solver, str) and solver == "auto":
         return None
@@ -144,7 +165,7 @@ def check_solver(solver: Any) -> TwoPass | OnePass | Stochastic | None:
         solver = SOLVERS[solver]()
     if not isinstance(solver, tuple(SOLVERS.values())):
         raise ValueError(
-            f"solver must be 'auto', one of {sorted(SOLVERS)}, or TwoPass(...), OnePass(...) or "
+            f"solver must be 'auto', one of {sorted(SOLVERS)}, or ExactSteps(...), TwoPass(...), OnePass(...) or "
             f"Stochastic(...) of singleindex.solvers, got {solver!r}."
         )
     checked: Any = solver

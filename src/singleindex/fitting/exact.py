@@ -1,0 +1,120 @@
+"""One fit by exact steps: soft, with few atoms, or with a ridge alone."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..design import DenseDesign, View
+from ..solvers import SolverResult, Status, drive
+from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
+from ..solvers.result import FloatArray
+from ..solvers.ridge import RidgeSteps, rotate
+from ..solvers.supports import SoftPath, within_fit
+from .plan import Plan
+
+# Levels on the way to a penalty: each is a good start for the next.
+_LEVELS_BETWEEN = 8
+# Columns whose correlations are looked at, those that say most about y, and how far they have to be from those of
+# independent ones, in units of their standard error.
+_LOOKED_AT, _INDEPENDENT = 30, 4.0
+# Coefficients per row up to which a w of few atoms, or a dense one, is determined by the rows.
+_MOST_PER_ROW = 0.5
+# The most directions of a dense w.
+_MOST_DIRECTIONS = 2500
+
+
+def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> bool:
+    """Tell whether exact steps are worth their price: where columns that matter are correlated.
+
+    Independent columns are as well served by gradients. Coefficients of which there are as many as rows are
+    held back by stopping early alone, which exact steps do not.
+    """
+    if plan.structure.separable(view.shape[1]) is None or not np.isfinite(plan.fitter.slope):
+        return False
+    n_rows = view.shape[0] if weight is None else np.count_nonzero(weight)
+    if plan.penalty == 0 and _most_coefficients(plan, view) > _MOST_PER_ROW * n_rows:
+        return False
+    return is_correlated(view, y, weight)
+
+
+def _most_coefficients(plan: Plan, view: View) -> float:
+    n_available = plan.structure.check((view.shape[1],))
+    n_atoms = n_available if plan.n_atoms is None else plan.n_atoms
+    return n_atoms * view.shape[1] / max(n_available, 1)
+
+
+def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
+    """Tell whether the columns that say most about y are correlated more than chance would have it."""
+    n = view.shape[0]
+    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    targets = y.reshape(n, -1)
+    pull = view.rmatvec(((targets - share @ targets).T * share).T)
+    size = np.sqrt(np.square(pull).sum(axis=1))
+    which = np.sort(np.argsort(-size, kind="stable")[:_LOOKED_AT])
+    which = which[size[which] > 0]
+    covariance = view.gram(which, share)
+    sd = np.sqrt(np.diag(covariance))
+    if len(which) < 2 or not (sd > 0).all():
+        return len(which) > 1
+    correlation = covariance / np.outer(sd, sd)
+    apart = np.square(correlation[np.triu_indices(len(which), 1)])
+    # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it.
+    expected = float(np.square(share).sum())
+    return bool(apart.mean() > expected * (1 + _INDEPENDENT * np.sqrt(2 / len(apart))))
+
+
+def solve_exactly(
+    plan: Plan, view: View, y: FloatArray, weight: FloatArray | None, progress: Any = None, checkpoint: Any = None
+) -> SolverResult:
+    """Solve one problem by exact steps, and warn where they have not settled."""
+    if plan.penalty > 0 or plan.n_atoms is not None:
+        method: Any = (_soft if plan.penalty > 0 else _hard)(plan, view, y, weight)
+        back = None
+    else:
+        method, back = _dense(plan, view, y, weight)
+    result = drive(
+        method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress, checkpoint=checkpoint
+    )  # fmt: skip
+    if result.status is Status.MAX_ITER:
+        warnings.warn(
+            f"The exact steps have not settled after max_iter={plan.max_iter} of them: the index still turned by "
+            f"{result.history['change'][-1]:.2g} in the last one. Allow for more, or use a larger tol.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return result if back is None else replace(result, best=replace(result.best, coef=back(result.best.coef)))
+
+
+def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
+    """Return exact steps at a penalty, started from those at stronger ones."""
+    way = Exact(
+        view, y, plan.simplicity, plan.fitter, sample_weight=weight, inner_tol=PATH_TOL, max_sweeps=PATH_SWEEPS
+    )
+    largest = way.largest_penalty()
+    levels = largest * np.geomspace(1, plan.penalty, _LEVELS_BETWEEN + 1)[1:]
+    start = list(exact_path(way, levels.tolist()))[-1]
+    return Exact(
+        view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, largest_penalty=largest, sample_weight=weight,
+        start=start if start.coef.any() else None,
+    )  # fmt: skip
+
+
+def _hard(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
+    """Return exact steps within the support that few atoms have."""
+    n_atoms = plan.n_atoms or 1
+    path = SoftPath(view, y, plan.simplicity, plan.fitter, weight, n_atoms)
+    return within_fit(path, path.best_fit(n_atoms), plan.simplicity)
+
+
+def _dense(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> tuple[RidgeSteps, Any]:
+    """Return the steps of a ridge, and what brings its coordinates back to those of the view."""
+    n = view.shape[0]
+    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    rotated = rotate(view, share)
+    rows = DenseDesign(np.asfortranarray(rotated.rows))
+    return RidgeSteps(rows, y, plan.simplicity, plan.fitter, sample_weight=weight, rotated=rotated), rotated.coef
