@@ -77,11 +77,11 @@ def as_record(
     unit = targets.unit
     found = {
         **search_record(cells, largest, bank, first, first_weights, chosen, settings, unit),
-        "path_": path.record(unit),
+        "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
         "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
     }
-    return as_fitted(results, lambda w: w, unit, found)
+    return as_fitted(results, data.to_features, unit, found)
 
 
 # ---------------------------------------------------------------- w
