@@ -26,7 +26,7 @@ from .plan import Plan
 from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
-from .trace import Fold, Key, Model, by_columns, held_out_indices, largest_penalties, rows_of, trace_cells
+from .trace import NOTHING, Fold, Key, Model, by_columns, held_out_indices, largest_penalties, rows_of, trace_cells
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
@@ -164,15 +164,10 @@ def trace_folds(
         found.append(fold)
         progress.step("fold traced")
     bank = common_bank(found, len(data.Y), data.n_outputs)
-    if not bank.keys:
-        raise ValueError(NOTHING_FOUND)
+    if not bank.keys:  # no column has anything to do with y
+        none = [({Key(0, 0, 0.0): NOTHING}, test, np.zeros((1, len(test), data.n_outputs))) for _, test in splits]
+        return common_bank(none, len(data.Y), data.n_outputs)
     return bank
-
-
-NOTHING_FOUND = (
-    "No column of X has anything to do with y in some of the folds: there is no model to choose. Check X and y, "
-    "or use fewer folds."
-)
 
 
 def trace_fold(
@@ -245,6 +240,8 @@ def second_stage(
             (models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs))
         )
     of_cuts = common_bank(found, len(data.Y), data.n_outputs)
+    if not of_cuts.keys:
+        return Chosen(bank, first, weights, None)
     scores = judge.scores(of_cuts.held_out)
     if settings.rule == "average" and sizes is None:
         second = np.column_stack([_second_weights(one, of_cuts, data) for one in scores])
