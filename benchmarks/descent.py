@@ -1,4 +1,4 @@
-"""Coordinate descent on a penalised quadratic: a lasso from zero beside its peers at equal gap, and warm steps.
+"""Coordinate descent on a penalised quadratic: a lasso from zero beside its peers, and warm steps.
 
 Each solver has the loosest of its tolerances that reaches the gap asked for; what is compiled at the first
 call is warmed up. Peers that are not installed are left out: `pip install skglm celer`.
@@ -55,7 +55,8 @@ def from_zero(quick):
                 f"{times[name] / times['ours']:.1f}" if name in times else "–" for name in names[1:]
             )
             lines.append(
-                f"| {kind} | {' × '.join(map(str, X.shape))} | {share} | {n_used} | {times['ours']:.4f} | {ratios} |"
+                f"| {kind} | {' × '.join(map(str, X.shape))} | {share} | {n_used} | {times['ours']:.4f} "
+                f"| {ratios} |"
             )
     return lines
 
@@ -138,8 +139,8 @@ SOLVERS = {"ours": by_descent, **PEERS}
 def warm(quick):
     """Return what a step costs on a path of 50 levels, as in a search: by rows, and by known products."""
     lines = [
-        "A warm step on a path of 50 levels down to 0.02 of the largest penalty, columns correlated by .7, to a "
-        "gap of 1e-4:",
+        "A warm step on a path of 50 levels down to 0.02 of the largest penalty, columns correlated by .7, "
+        "to a gap of 1e-4:",
         "",
         "| n × d | in use at the end | by rows, ms | by products, ms |",
         "|---|---|---|---|",

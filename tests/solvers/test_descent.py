@@ -274,3 +274,43 @@ def test_kernels_refuse_short_arrays():
         blocks = np.ones(2), None, None, 0.0, np.array(starts), within, bound, 0.0, 10
         with pytest.raises(ValueError, match="must have one entry"):
             _descent.descend_dense(A, r, *whole[:2], *blocks)
+
+
+# ---------------------------------------------------------------- units
+
+
+@every_form
+@pytest.mark.parametrize("density", [1.0, 0.2])
+def test_units_of_y_are_those_of_the_answer_bit_for_bit(form, density):
+    X, y, v = make(8, density=density)
+    shape = any_shape(np.random.default_rng(3), 25)
+    wide = Separable(shape.factor, lower=shape.lower * 2.0**20, upper=shape.upper * 2.0**20)
+    one = descend(form(X, v, y), np.zeros(25), shape, 1.0, 0.1)
+    other = descend(form(X, v, 2.0**20 * y), np.zeros(25), wide, 2.0**20, 0.1)
+    np.testing.assert_array_equal(other.w, 2.0**20 * one.w)
+    assert other.gap == 2.0**40 * one.gap
+
+
+@pytest.mark.parametrize(
+    "convert", [DenseDesign, lambda X: SparseDesign(sparse.csr_array(X))], ids=["dense", "csr"]
+)
+@pytest.mark.parametrize("density", [1.0, 0.2])
+def test_units_of_columns_that_are_scaled_away_change_no_bit(convert, density):
+    X, y, v = make(9, density=density)
+    units = 2.0 ** np.random.default_rng(0).integers(-30, 30, 25)
+    one, other = (
+        descend(
+            Rows(View(convert(X * unit), Scaling(1 / unit)), v, y), np.zeros(25), Separable(np.ones(25)), 1.0
+        )
+        for unit in (np.ones(25), units)
+    )
+    np.testing.assert_array_equal(one.w, other.w)
+
+
+def test_columns_far_from_zero_are_centred():
+    X, y, v = make(10)
+    shape = Separable(np.r_[0.0, np.ones(24)])
+    near = descend(Rows(DenseDesign(X), v, y), np.zeros(25), shape, 1.0, tol=1e-13)
+    for convert in (DenseDesign, lambda X: SparseDesign(sparse.csc_array(X))):
+        far = descend(Rows(convert(X + 1e6), v, y + 1e6), np.zeros(25), shape, 1.0, tol=1e-13)
+        np.testing.assert_allclose(far.w, near.w, atol=1e-6)

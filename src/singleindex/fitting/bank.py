@@ -37,6 +37,15 @@ class Bank:
     def n_atoms(self) -> FloatArray:
         return np.mean([[one.n_atoms for one in fold] for fold in self.models], axis=0)
 
+    def is_open(self, output: int) -> NDArray[np.bool_]:
+        """Tell for which candidates the path of an output has not ended, on any fold."""
+        open_ = np.ones(len(self.keys), dtype=bool)
+        for fold in self.models:
+            for k, one in enumerate(fold):
+                if one.ended is not None and one.ended[output]:
+                    open_[k] = False
+        return open_
+
     def mean_held_out(self, weight: FloatArray) -> FloatArray:
         """Return the weighted mean of the candidates' held-out indices; both by outputs, (n_rows, n_outputs)."""
         used = np.flatnonzero(weight.any(axis=1))

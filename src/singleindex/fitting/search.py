@@ -121,7 +121,7 @@ def search(
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
     dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
-    weights = np.column_stack([choose_first(settings.rule, one, bank, dense, data) for one in first])
+    weights = np.column_stack([choose_first(settings.rule, k, first[k], bank, dense, data) for k in range(len(first))])
     chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
     progress.step("stage scored")
     fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
@@ -176,12 +176,12 @@ def trace_fold(
 
 
 def choose_first(
-    rule: str, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Data
+    rule: str, output: int, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Data
 ) -> FloatArray:
     """Return the weights of the candidates; with few rows dense ones have none unless they win beyond doubt."""
-    among = ~dense
-    if has_many_rows(data) or dense_win(scores, dense):
-        among = np.ones(len(dense), dtype=bool)
+    among = bank.is_open(output)
+    if not (has_many_rows(data) or dense_win(scores, dense)):
+        among &= ~dense
     if rule == "average":
         return soft_weights(scores, among)
     return _single(rule, scores, bank.n_atoms(), among)

@@ -47,6 +47,8 @@ class Model:
     offset : array of shape (n_outputs,)
         What to add to Xw.
     n_atoms : float
+    ended : array of shape (n_outputs,) or None
+        Where the path of an output has ended before this level, so that this is its last model once more.
     votes : array or None
         Of an average, in which share of its models each of the coefficients is in use; None for all.
     """
@@ -55,6 +57,7 @@ class Model:
     values: FloatArray
     offset: FloatArray
     n_atoms: float
+    ended: NDArray[np.bool_] | None = None
     votes: FloatArray | None = None
 
     def add_to(self, coef: FloatArray, by: FloatArray) -> None:
@@ -246,12 +249,14 @@ def merged(paths: list[dict[Any, Model]]) -> dict[Any, Model]:
     last = [next(iter(path.values())) for path in paths]
     together = {}
     for key in keys:
+        ended = np.array([key not in path for path in paths])
         last = [path.get(key, one) for path, one in zip(paths, last, strict=True)]
         together[key] = Model(
             np.concatenate([one.positions * len(last) + k for k, one in enumerate(last)]),
             np.concatenate([one.values for one in last]),
             np.concatenate([one.offset for one in last]),
             float(np.mean([one.n_atoms for one in last])),
+            ended,
         )
     return together
 

@@ -228,6 +228,8 @@ cdef void turn(const Problem *p, Py_ssize_t b, const double *within, const doubl
             s = 0.0
             if size == 1:
                 s = p.norm[own(p, o, p.k) + first] * delta[o]
+            elif p.m == 1:
+                s = dot(within + a * size, delta, size)
             else:
                 for c in range(size):
                     s += within[(p.within_apart * o if p.apart else 0) + a * size + c] * delta[c * p.m + o]

@@ -15,6 +15,9 @@ from .products import newton_step, solve_products, sweeps_between
 from .result import FloatArray
 from .terms import BlockTerms, Pieces, Terms
 
+# Numbers that columns may take when stored entries are made arrays for a moment.
+_ROOM = 1 << 20
+
 
 class Columns:
     """Some columns of a quadratic, and where it stands.
@@ -67,8 +70,11 @@ class Columns:
         """Add columns, and return their squared lengths."""
         raise NotImplementedError
 
-    def _products_of(self, places: slice) -> FloatArray:
-        """Return the products of some of the columns that have been added."""
+    def _products_of(self, places: NDArray[np.intp]) -> FloatArray:
+        """Return the products within sets of columns that have been added.
+
+        `places` has a row of p columns for each set, the products have shape (1 or n_outputs, n_sets, p, p).
+        """
         raise NotImplementedError
 
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
@@ -120,9 +126,16 @@ class RowColumns(Columns):
         self.block = new if self.block is None else self.block.joined(new)
         return norm
 
-    def _products_of(self, places: slice) -> FloatArray:
-        products: FloatArray = self.block.taken(places).gram()
-        return products
+    def _products_of(self, places: NDArray[np.intp]) -> FloatArray:
+        # A few sets at a time: of stored entries they are arrays for a moment.
+        n_sets = max(1, _ROOM // (self.r.shape[1] * places.shape[1]))
+        products = []
+        for start in range(0, len(places), n_sets):
+            some = places[start : start + n_sets]
+            columns = self.block.taken(some.ravel()).toarray()
+            columns = columns.reshape(len(columns), *some.shape, -1)
+            products.append(columns @ columns.swapaxes(-1, -2))
+        return np.concatenate(products, axis=1)
 
     def _run(self, u: FloatArray, pieces: Pieces, target: float, max_sweeps: int) -> int:
         block, n_sweeps = self.block, 0
@@ -137,7 +150,7 @@ class RowColumns(Columns):
             most = min(block.patience * sweeps_between(u, pieces), max_sweeps - n_sweeps)
             gap, swept = block.descend(self.r, u, *pieces.parts(), target, most)
             n_sweeps += int(swept)
-            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
+            if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton(u):
                 return n_sweeps
             used = pieces.in_play(u)
             some = block.taken(used)
@@ -180,8 +193,9 @@ class ProductColumns(Columns):
     def _add(self, which: NDArray[np.intp]) -> FloatArray:
         return self.gram[:, which, which]
 
-    def _products_of(self, places: slice) -> FloatArray:
-        return self._among(self.which[places])
+    def _products_of(self, places: NDArray[np.intp]) -> FloatArray:
+        columns = self.which[places]
+        return self.gram[:, columns[:, :, None], columns[:, None, :]]
 
     def _among(self, which: NDArray[np.intp]) -> FloatArray:
         among = np.empty((len(self.gram), len(which), len(which)))

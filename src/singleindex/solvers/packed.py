@@ -129,8 +129,10 @@ class SparseBlock:
         return SparseBlock(data, some[0].indices, some[0].indptr, self.mean[:, which], self.unit)
 
     def toarray(self) -> FloatArray:
-        stored = np.stack([own.T.toarray() for own in self.stored()])
-        return np.ascontiguousarray(stored - self.mean[:, :, None] * self.unit[:, None, :])
+        values = -(self.mean[:, :, None] * self.unit[:, None, :])
+        column = np.repeat(np.arange(self.mean.shape[1]), np.diff(self.indptr))
+        values[:, column, self.indices] += self.data
+        return values
 
     def matvec(self, u: FloatArray) -> FloatArray:
         return np.stack([

@@ -18,6 +18,8 @@ _BETWEEN_OF_A_CALL = 1e5
 _BETWEEN = (10, 100)
 # Ridge of a Newton step, as a share of the mean squared length: columns may depend on each other.
 _LEAST_RIDGE = 1e-11
+# Of a step over blocks.
+_MOST_HALVINGS = 5
 
 
 def solve_products(
@@ -51,7 +53,7 @@ def solve_products(
         most = min(sweeps_between(u, pieces), max_sweeps - n_sweeps)
         gap, swept = descend_gram(gram, q, at, u, *pieces.parts(), target, most)
         n_sweeps += int(swept)
-        if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton:
+        if pieces.is_done(gap, target) or n_sweeps >= max_sweeps or not pieces.has_newton(u):
             return n_sweeps
         used = pieces.in_play(u)
         among = np.empty((1, len(used), len(used)))
@@ -63,7 +65,7 @@ def solve_products(
 
 def sweeps_between(u: FloatArray, pieces: Pieces) -> int:
     """Return after how many sweeps it is time for a Newton step."""
-    if not pieces.has_newton:
+    if not pieces.has_newton(u):
         return 1 << 40
     n_used = int(np.count_nonzero(u))
     of_a_call = _BETWEEN_OF_A_CALL / max(n_used * len(u), 1)
@@ -81,12 +83,14 @@ def newton_step(
     """
     if not len(used):
         return u, 0.0
+    if pieces.starts is not None:
+        return newton_step_of_blocks(gram, q, u, pieces, used)
     held, sign, alpha = pieces.amount[used], np.sign(u), pieces.alpha
     metric = gram.copy()
     metric.flat[:: len(used) + 1] += alpha + _LEAST_RIDGE * np.trace(gram) / len(used)
     factor, failed = dpotrf(metric, lower=1, overwrite_a=1, clean=0)
     if failed:
-        return u, np.inf
+        return u, 0.0
     slope = q - alpha * u - held * sign
     whole = dpotrs(factor, slope, lower=1)[0]
     low = np.where((held > 0) & (sign > 0), 0.0, -np.inf if pieces.lower is None else pieces.lower[used])
@@ -98,3 +102,32 @@ def newton_step(
             room = np.where(whole > 0, (high - u) / whole, np.where(whole < 0, (low - u) / whole, np.inf))
         there = np.clip(u + min(1.0, room.min()) * whole, low, high)
     return there, 0.5 * float(slope @ whole)
+
+
+def newton_step_of_blocks(
+    gram: FloatArray, q: FloatArray, u: FloatArray, pieces: Pieces, used: NDArray[np.intp]
+) -> tuple[FloatArray, float]:
+    """Return the coefficients of blocks in play after a Newton step, halved until the objective is lower."""
+    label, alpha = np.unique(pieces.label[used], return_inverse=True)[1], pieces.alpha
+    held = pieces.amount[np.unique(pieces.label[used])]
+
+    def lengths(values: FloatArray) -> FloatArray:
+        return np.sqrt(np.bincount(label, np.square(values)))
+
+    length = lengths(u)
+    pull = np.divide(held, length, out=np.zeros_like(held), where=length > 0)
+    unit = np.divide(u, length[label], out=np.zeros_like(u), where=length[label] > 0)
+    slope = q - alpha * u - pull[label] * u
+    # The curvature of a length is that of a ridge across the block, and none along it.
+    metric = gram - np.outer(unit * pull[label], unit) * (label[:, None] == label)
+    metric.flat[:: len(u) + 1] += alpha + pull[label] + _LEAST_RIDGE * np.trace(gram) / len(u)
+    factor, failed = dpotrf(metric, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        return u, 0.0
+    move = whole = dpotrs(factor, slope, lower=1)[0]
+    for _ in range(_MOST_HALVINGS):
+        gained = move @ (q - alpha * u - 0.5 * (gram @ move + alpha * move))
+        if gained > held @ (lengths(u + move) - length):
+            return u + move, 0.5 * float(slope @ whole)
+        move = 0.5 * move
+    return u, 0.0
