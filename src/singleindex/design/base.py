@@ -53,7 +53,7 @@ class Design:
     def moments(
         self, y: Sequence[Any], weight: FloatArray | None = None, which: NDArray[np.intp] | None = None
     ) -> Moments:
-        """Return means and covariances of some columns, or of all, and of the outputs `y`, from one visit of all rows."""
+        """Return the moments of some columns, or of all, and of the outputs `y`, from one visit of the rows."""
         return Moments.of(self, np.column_stack(y), weight, which)
 
     def visit_rows(

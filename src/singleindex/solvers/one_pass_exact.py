@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,20 @@ from ..design.moments import Moments
 from ..design.sweep import Sweep
 from .one_pass import OnePassGradient, Seen, State
 from .quadratic import step_for
-from .result import FloatArray
 
 
 class OnePassExact(OnePassGradient):
     r"""The step in the metric of X, in one visit of the data per iteration.
 
-    The visits are those of :class:`OnePassGradient`: index, bins for the link, and the gradient with the link of
-    the iteration before. The step is that of :class:`Exact`, with the covariances of all columns, which were had
-    from one more reading of the data before the first iteration: the next w is the minimiser of
+    The visits are those of :class:`OnePassGradient`: index, bins for the link, and the gradient with the link
+    of the iteration before. The step is that of :class:`Exact`, by the covariances C of all columns, which
+    one more reading of the data gave before the first iteration: the next w is the minimiser of
 
     .. math:: \nabla\cdot(v - w) + \tfrac{L}{2} (v - w)^\top C (v - w) + \tfrac{\alpha}{2}\|v\|^2
               + \lambda \|v\|_A.
 
-    It starts from the answer of a straight link, for which the covariances suffice. Few atoms are those that fit best
-    by that link: the support stays as it is.
+    It starts from the answer of a straight link, for which the covariances suffice. Few atoms are those that
+    fit best by that link: the support stays as it is.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class OnePassExact(OnePassGradient):
         points = self._sweep(State(w, w, None, 1.0)).points(self.y_mean)
         link, _ = self.fitter.fit(points.index, points.y, points.weight)
         first = self._visit(State(w, w, link, 1.0))
-        return State(w, w, None, 1.0, first=first)
+        return State(w, w, None, 1.0, first=replace(first, change=np.inf))  # there is no iterate before it
 
     def move(self, state: State, seen: Seen) -> State | None:
         gradient = self.simplicity.alpha * state.w - seen.gradient

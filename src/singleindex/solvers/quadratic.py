@@ -1,4 +1,4 @@
-"""Steps in the metric of X where only products of its columns are known: of data that are never held together."""
+"""Steps in the metric of X where only products of its columns are known, as of data in blocks of rows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from .descent import Products, descend
 from .exact import PATH_SWEEPS, PATH_TOL
 from .result import FloatArray
 from .simplicity import Simplicity
-from .supports import within_support
 
 # The duality gap at which a step is solved, as a share of its objective, and the most sweeps for it.
 _TOL, _MOST_SWEEPS = 1e-8, 1000
-# What is added to the curvature of a dense step, as a share of its largest: along directions in which X does not vary
-# the gradient is rounding, which is not to be divided by less.
+# What is added to the curvature of a dense step, as a share of its largest: along directions in which X does
+# not vary the gradient is rounding, which is not to be divided by less.
 _LEAST_CURVATURE = 1e-10
-# Levels of the soft path from which supports are taken, and its last one as a share of the first; it ends where it
-# uses this multiple of the atoms that are wanted.
+# Levels of the soft path from which supports are taken, and its last one as a share of the first; it ends
+# where it uses this multiple of the atoms that are wanted.
 _N_LEVELS, _LAST, _ENOUGH = 40, 1e-3, 3.0
-# The most exchanges of a coordinate for another, and the share of the error by which each has to improve the fit.
+# The most exchanges of a coordinate for another, and the share of the error that each has to take off.
 _EXCHANGES, _LEAST_GAIN = 50, 1e-6
 
 
@@ -32,7 +31,7 @@ class Step(Protocol):
     """How the quadratic ½(u − w)ᵀ gram (u − w) − gradient·(u − w), and what is added to it, is minimised."""
 
     def minimise(self, w: FloatArray, gradient: FloatArray, square: float) -> FloatArray:
-        """Return the u; `square` is the quadratic's own constant, twice of it, which precision is meant by."""
+        """Return the u; the precision is a share of `square`, the squared residuals at w."""
         ...
 
 
@@ -61,7 +60,10 @@ class DenseStep:
         curvature = gram.copy()
         least = _LEAST_CURVATURE * float(np.max(np.diag(gram), initial=0.0))
         curvature[np.diag_indices_from(curvature)] += alpha + (least or 1.0)
-        self.alpha, self.factor = alpha, cho_factor(curvature, lower=True, overwrite_a=True, check_finite=False)
+        self.alpha, self.factor = (
+            alpha,
+            cho_factor(curvature, lower=True, overwrite_a=True, check_finite=False),
+        )
 
     def minimise(self, w: FloatArray, gradient: FloatArray, square: float) -> FloatArray:
         moved: FloatArray = w + cho_solve(self.factor, gradient - self.alpha * w, check_finite=False)
@@ -71,18 +73,13 @@ class DenseStep:
 def step_for(simplicity: Simplicity, gram: FloatArray, cross: FloatArray, square: float) -> Step:
     """Return the step that w is found by: `cross` and `square` are those of a straight link at w = 0."""
     shape = simplicity.structure.separable(len(cross))
-    is_bounded = shape is not None and not (shape.lower is None and shape.upper is None)
-    if simplicity.penalty == 0 and simplicity.n_atoms is None and not is_bounded:
-        return DenseStep(gram, simplicity.alpha)
     if shape is None:
-        raise ValueError(
-            f"{type(simplicity.structure).__name__} has no exact step; use solver='one-pass', or leave n_atoms and "
-            "penalty out."
-        )
-    if simplicity.n_atoms is not None and simplicity.penalty == 0:
-        support = choose_support(simplicity, shape, gram, cross, square)
-        shape = within_support(shape, support)
-    return PenalisedStep(gram, shape, simplicity.penalty if simplicity.n_atoms is None else 0.0, simplicity.alpha)
+        raise ValueError(f"{type(simplicity.structure).__name__} has no exact step; use solver='one-pass'.")
+    if simplicity.penalty == 0 and simplicity.n_atoms is None and not shape.is_bounded:
+        return DenseStep(gram, simplicity.alpha)
+    if simplicity.n_atoms is not None:
+        shape = shape.only(choose_support(simplicity, shape, gram, cross, square))
+    return PenalisedStep(gram, shape, simplicity.penalty, simplicity.alpha)
 
 
 # ---------------------------------------------------------------- supports
@@ -123,12 +120,12 @@ def choose_support(
         return np.zeros(0, dtype=np.intp)
 
     def fit(support: NDArray[np.intp]) -> LeastSquares:
-        step = PenalisedStep(gram, within_support(shape, support), 0.0, simplicity.alpha)
+        step = PenalisedStep(gram, shape.only(support), 0.0, simplicity.alpha)
         w = step.minimise(np.zeros(len(cross)), cross, square)
         return LeastSquares(support, w, *_at(w, gram, cross, square))
 
     best = min((fit(support) for support in found.values()), key=lambda one: one.error)
-    if shape.block is not None or shape.lower is not None or shape.upper is not None:
+    if shape.block is not None or shape.is_bounded:
         return best.support
     size = np.sqrt(np.diag(gram))
     for _ in range(_EXCHANGES):
