@@ -66,6 +66,10 @@ class Model:
         coef.reshape(-1)[self.positions] += by[self.positions % len(by)] * self.values
 
 
+# No coefficient at all: of outputs that nothing explains.
+NOTHING = Model(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(1), 0.0)
+
+
 def as_model(coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool) -> Model | None:
     """Return w of shape (d, n_outputs) as a model; None where its index is the same for all rows.
 
@@ -188,12 +192,13 @@ def trace_exact(
     """Yield level, form and model along a path of exact steps."""
     view, method = exact_method(plan, cell, design, spread, fold)
     shares = [level.penalty for level in cell.levels]
-    most = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs)
+    most, is_empty = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
     for level, iterate in enumerate(exact_path(method, [share * largest for share in shares])):
         if not iterate.coef.any():
             continue
         n_used = np.count_nonzero(iterate.coef[~method.shape.is_free])
-        if n_used > most or iterate.mse < _UNEXPLAINED * method.null:
+        # No path is empty, however little there is to be explained, and however few rows there are.
+        if not is_empty and (n_used > most or iterate.mse < _UNEXPLAINED * method.null):
             return
         for form, w, index in _forms(iterate, view, fold, cell, plan, method.shape):
             coef, index = view.to_features(w), index.reshape(-1, fold.n_outputs)
@@ -201,6 +206,7 @@ def trace_exact(
                 coef.reshape(-1, fold.n_outputs), index, fold.weight, iterate.n_atoms, plan.fitter.is_learned
             )
             if model is not None:
+                is_empty = False
                 yield (level, form), model
 
 
@@ -247,9 +253,7 @@ def merged(paths: list[dict[Any, Model]]) -> dict[Any, Model]:
     if len(paths) == 1:
         return paths[0]
     keys = sorted(set().union(*paths))
-    if not all(paths):
-        return {}
-    last = [next(iter(path.values())) for path in paths]
+    last = [next(iter(path.values()), NOTHING) for path in paths]
     together = {}
     for key in keys:
         ended = np.array([key not in path for path in paths])

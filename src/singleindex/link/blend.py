@@ -42,7 +42,9 @@ def fit_blend(
     """
     weight = np.ones(len(y)) if weight is None else weight
     index = np.ascontiguousarray(index)
-    part = np.random.default_rng(0).permutation(len(y)) % _PARTS
+    # Equal rows are in the same part, so that weights are repetitions; equal but for rounding.
+    _, row = np.unique(np.round(index, 9), return_inverse=True)
+    part = (np.random.default_rng(0).permutation(row.max() + 1) % _PARTS)[row]
     losses = np.zeros((2, len(y)))
     for number in range(_PARTS):
         test = part == number

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..design import Design
 from ..link import LinkFitter
-from ..structures.separable import Separable, ranks_of
+from ..structures.separable import ranks_of
 from .exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from .relax import relax
 from .result import FloatArray
@@ -100,13 +100,10 @@ class Fit:
 def within_fit(path: SoftPath, fit: Fit | None, simplicity: Simplicity) -> Exact:
     """Return exact steps of a w that may use the coordinates of this fit freely, and no others."""
     method, d = path.method, path.design.shape[1]
-    factor = np.full(d, np.inf)
-    if fit is not None:
-        factor[fit.support] = 0.0
+    support = np.zeros(0, dtype=np.intp) if fit is None else fit.support
     return Exact(
         path.design, method.y, replace(simplicity, penalty=0.0), method.fitter, sample_weight=method.weight,
-        shape=Separable(factor, lower=method.shape.lower, upper=method.shape.upper),
-        start=None if fit is None else fit.coef(d),
+        shape=method.shape.only(support), start=None if fit is None else fit.coef(d),
     )  # fmt: skip
 
 

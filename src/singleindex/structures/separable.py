@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,17 @@ class Separable:
         if lower is None and upper is None:
             return None
         return Separable(np.zeros(len(which)), lower=lower, upper=upper)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are bounds."""
+        return not (self.lower is None and self.upper is None)
+
+    def only(self, support: NDArray[np.intp]) -> Separable:
+        """Return the same norm of w that may use the blocks of these coordinates, and no others."""
+        used = np.zeros(len(self.factor), dtype=bool)
+        used[support if self.block is None else self.block[support]] = True
+        return replace(self, factor=np.where(used, self.factor, np.inf))
 
 
 # ---------------------------------------------------------------- atoms of some sizes, with factors
