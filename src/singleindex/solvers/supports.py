@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..design import Design
 from ..link import LinkFitter
-from ..structures.separable import ranks_of
+from ..structures.separable import Separable, ranks_of
 from .exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from .relax import relax
 from .result import FloatArray
