@@ -191,6 +191,8 @@ def choose_first(
     among = bank.is_open(output)
     if not (has_many_rows(data) or dense_win(scores, dense)):
         among &= ~dense
+    if not among.any():  # as where nothing explains the output, whose path then has ended before it began
+        among[:] = True
     if rule == "average":
         return soft_weights(scores, among)
     return _single(rule, scores, bank.n_atoms(), among)
