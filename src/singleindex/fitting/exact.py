@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..design import DenseDesign, View
-from ..solvers import SolverResult, Status, drive
+from ..solvers import Iterate, SolverResult, Status, drive
 from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.result import FloatArray
 from ..solvers.ridge import RidgeSteps, rotate
@@ -36,7 +36,7 @@ def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray 
     """
     if plan.structure.separable(view.shape[1]) is None or not np.isfinite(plan.fitter.slope):
         return False
-    n_rows = view.shape[0] if weight is None else np.count_nonzero(weight)
+    n_rows = view.shape[0] if weight is None else float(weight.sum())
     if plan.penalty == 0 and _most_coefficients(plan, view) > _MOST_PER_ROW * n_rows:
         return False
     return is_correlated(view, y, weight)
@@ -64,7 +64,7 @@ def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
     correlation = covariance / np.outer(sd, sd)
     apart = np.square(correlation[np.triu_indices(len(which), 1)])
     # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it.
-    expected = float(np.square(share).sum())
+    expected = 1 / (n if weight is None else float(weight.sum()))
     return bool(apart.mean() > expected * (1 + _INDEPENDENT * np.sqrt(2 / len(apart))))
 
 
@@ -87,7 +87,14 @@ def solve_exactly(
             ConvergenceWarning,
             stacklevel=5,
         )
-    return result if back is None else replace(result, best=replace(result.best, coef=back(result.best.coef)))
+    return result if back is None else replace(result, best=_in_coordinates(result.best, back, view))
+
+
+def _in_coordinates(best: Iterate, back: Any, view: View) -> Iterate:
+    """Return an iterate of centred rows as one of the rows themselves."""
+    coef = back(best.coef)
+    index = view.matvec(coef)
+    return replace(best, coef=coef, index=index, link=best.link.shift(float(np.mean(index - best.index))))
 
 
 def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
