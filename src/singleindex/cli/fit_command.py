@@ -67,6 +67,18 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
     help="CSV of feature,group. Without it, a group is the features of one column.",
 )
 @click.option("--shape", metavar="ROWSxCOLS", help="Of the features as a matrix, for low-rank.")
+@click.option(
+    "--never-penalise",
+    multiple=True,
+    metavar="COL",
+    help="A column that is in the model in any case; --n-atoms does not count it.",
+)
+@click.option(
+    "--sign",
+    multiple=True,
+    metavar="COL=+",
+    help="A column whose weight is not negative; COL=- not positive.",
+)
 @click.option("--n-atoms", metavar="LIST", callback=counts, help="Numbers of features, or groups, to try.")
 @click.option(
     "--folds", type=click.IntRange(2), default=10, show_default=True, help="Of the cross-validation."

@@ -20,6 +20,8 @@ class FitOptions:
     structure: str = "sparse"
     groups: str | None = None
     shape: str | None = None
+    never_penalise: tuple[str, ...] = ()
+    sign: tuple[str, ...] = ()
     n_atoms: list[int] | None = None
     folds: int = 10
     scoring: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .arrays import FloatArray
 from .columns import Columns, DenseColumns
+from .moments import Moments
 from .sweep import Sweep, Visit, residuals_of, sweep_rows
 
 
@@ -48,6 +49,12 @@ class Design:
     def sweep(self, visit: Visit, y: Any, weight: FloatArray | None = None) -> Sweep:
         """Return all that an iteration needs, from one visit of all rows."""
         return sweep_rows(self, visit, y, weight)
+
+    def moments(
+        self, y: Sequence[Any], weight: FloatArray | None = None, which: NDArray[np.intp] | None = None
+    ) -> Moments:
+        """Return the moments of some columns, or of all, and of the outputs `y`, from one visit of the rows."""
+        return Moments.of(self, np.column_stack(y), weight, which)
 
     def visit_rows(
         self, visit: Visit, index_old: FloatArray | None, y: FloatArray, weight: FloatArray | None

@@ -12,12 +12,14 @@ from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .arrays import FloatArray
 from .base import Design
 from .checks import check_length
 from .convert import as_row_design
+from .moments import Moments
 from .survey import Survey, TargetSurvey, survey_rows
 from .sweep import Sweep, Visit, without_rows
 
@@ -156,11 +158,27 @@ class SweepTask:
         weight = self.target.weights(block)
         sweep = block.design.sweep(self.visit, self.target.values(block), weight)
         if not np.isfinite(sweep.gradient).all():
-            check_finite(block)
-            raise ChunkError(
-                f"{block.name}: its numbers are too large to be summed; rescale the columns of X."
-            )
+            raise _too_large(block)
         return without_rows(sweep)
+
+
+@dataclass(frozen=True)
+class CovarianceTask:
+    """Sums up products of the columns of a block, of some of them or of all."""
+
+    targets: tuple[Target, ...]
+    which: NDArray[np.intp] | None = None
+
+    def __call__(self, block: Block) -> Moments:
+        weight = self.targets[0].weights(block)
+        if not (len(block) if weight is None else weight.any()):
+            d = block.design.shape[1] if self.which is None else len(self.which)
+            return Moments.none(d, len(self.targets))
+        values = np.column_stack([target.values(block) for target in self.targets])
+        moments = Moments.of(block.design, values, weight, self.which)
+        if not np.isfinite(moments.covariance).all():
+            raise _too_large(block)
+        return moments
 
 
 @dataclass(frozen=True)
@@ -230,6 +248,12 @@ class BlockDesign(Design):
         sweep: Sweep = self.source.reduce(SweepTask(replace(visit, index_old=None), y))
         return sweep
 
+    def moments(
+        self, y: Sequence[Target], weight: FloatArray | None = None, which: NDArray[np.intp] | None = None
+    ) -> Moments:
+        moments: Moments = self.source.reduce(CovarianceTask(tuple(y), which))
+        return moments
+
     def rows_of(self, target: Target) -> tuple[FloatArray, FloatArray | None]:
         """Return an output and the weights row by row, for solvers that need them so."""
         values, weights = zip(*self.source.map(TargetTask(target)), strict=True)
@@ -255,6 +279,12 @@ def check_finite(block: Block) -> None:
             "them."
         )
     check_weight(block.weight, block.name)
+
+
+def _too_large(block: Block) -> ChunkError:
+    """Return the error of a block whose sums are no numbers."""
+    check_finite(block)
+    return ChunkError(f"{block.name}: its numbers are too large to be summed; rescale the columns of X.")
 
 
 def check_weight(weight: FloatArray | None, name: str) -> None:

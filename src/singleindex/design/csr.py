@@ -11,6 +11,7 @@ from ._sweep import csr_count, csr_keep, csr_matvec, csr_moments, csr_rmatvec, c
 from .arrays import FloatArray
 from .base import Design, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
+from .sparse import SparseDesign
 from .sweep import Visit, cut_rows, run_kernel
 
 
@@ -95,3 +96,6 @@ class CsrDesign(Design):
 
     def take(self, rows: NDArray[np.intp]) -> CsrDesign:
         return CsrDesign(self.X[rows], self.keeps_support)
+
+    def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        return SparseDesign(self.X).gram(which, weight)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import FloatArray
-from .base import Design
+
+if TYPE_CHECKING:
+    from .base import Design
+    from .view import LinearMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +43,22 @@ class Moments:
     y_variance: FloatArray
 
     @classmethod
-    def of(cls, design: Design, y: FloatArray, weight: FloatArray | None = None) -> Moments:
-        """Return those of rows in memory; y has shape (n,) or (n, n_outputs)."""
+    def none(cls, d: int, n_outputs: int) -> Moments:
+        """Return those of no rows, to which others can be added."""
+        means = np.zeros(d), np.zeros(n_outputs)
+        return cls(0.0, means[0], np.zeros((d, d)), means[1], np.zeros((d, n_outputs)), np.zeros(n_outputs))
+
+    @classmethod
+    def of(
+        cls,
+        design: Design,
+        y: FloatArray,
+        weight: FloatArray | None = None,
+        which: NDArray[np.intp] | None = None,
+    ) -> Moments:
+        """Return those of rows in memory, and of some columns or all; y has shape (n,) or (n, n_outputs)."""
         n, d = design.shape
+        which = np.arange(d) if which is None else which
         total = float(n if weight is None else weight.sum())
         if not total > 0:
             raise ValueError("no row has any weight; give at least one a positive weight.")
@@ -52,11 +70,15 @@ class Moments:
         # The outputs are centred but for rounding, which columns far from zero would make much of.
         cross = design.rmatvec(weighted) - np.outer(mean, weighted.sum(axis=0))
         y_variance = share @ np.square(centred)
-        return cls(total, mean, design.gram(np.arange(d), share), y_mean, cross, y_variance)
+        return cls(total, mean[which], design.gram(which, share), y_mean, cross[which], y_variance)
 
     def plus(self, other: Moments) -> Moments:
         """Return the moments of the rows of both."""
+        if self.total == 0 or other.total == 0:
+            return other if self.total == 0 else self
         return self._with(other, other.total)
+
+    merge = plus
 
     def minus(self, part: Moments) -> Moments:
         """Return the moments without a part of the rows."""
@@ -87,5 +109,17 @@ class Moments:
             self.covariance * np.outer(scale, scale),
             self.y_mean,
             self.cross * scale[:, None],
+            self.y_variance,
+        )
+
+    def through(self, linear_map: LinearMap) -> Moments:
+        """Return the moments of the columns that a linear map of w sees in place of these."""
+        half = linear_map.pull_back(self.covariance.copy())
+        return Moments(
+            self.total,
+            linear_map.pull_back(self.mean.copy()),
+            linear_map.pull_back(half.T.copy()),
+            self.y_mean,
+            linear_map.pull_back(self.cross.copy()),
             self.y_variance,
         )

@@ -12,7 +12,7 @@ from ..design import BlockDesign, ChunkedData
 from ..design.blocks import SurveyTask, Target
 from ..design.dask import DaskSource, is_dask
 from ..design.survey import TargetSurvey
-from ..solvers import OnePass, Stochastic, TwoPass
+from ..solvers import ExactSteps, OnePass, Stochastic, TwoPass
 from ..solvers.result import FloatArray
 from .extremes import Spread
 from .memory import check_spread, solve_in_one_pass, solve_in_two_passes, with_final_links
@@ -79,7 +79,7 @@ def _fit_in_one_pass(
 ) -> Fitted:
     survey = source.reduce(SurveyTask(tuple(targets)))
     design = BlockDesign(source, survey.lengths)
-    solver = plan.solver if isinstance(plan.solver, OnePass) else OnePass()
+    solver = plan.solver if isinstance(plan.solver, OnePass | ExactSteps) else OnePass()
     progress = Progress(teller, unit)
     solved = solve_in_one_pass(
         plan, design, survey, Spread(survey.variance), targets, None, solver, progress, source.fingerprint()
@@ -95,6 +95,12 @@ def _fit_in_two_passes(
 ) -> Fitted:
     """Solve exactly, with the index and y of every row at hand: memory grows with the rows."""
     plan.solver_for(source, len(targets))  # raises where another solver was asked for
+    if isinstance(plan.solver, ExactSteps):
+        raise ValueError(
+            "solver='exact' learns outputs of data in blocks one by one, and this structure or "
+            "shared_link=True ties them together; use solver='two-pass'."
+        )
+    plan = replace(plan, solver=plan.solver or TwoPass())  # exact steps would read the data for every column
     survey = source.reduce(SurveyTask(tuple(targets)))
     design = BlockDesign(source, survey.lengths)
     rows = [design.rows_of(replace(target, unit=1.0)) for target in targets]

@@ -70,7 +70,7 @@ def as_record(
     votes = chosen.bank.votes(chosen.weights, data.n_features)
     coef = coef_of(plan, settings, data, cells, largest, bank, first_weights, chosen)
     if settings.rule == "average" and not chosen.is_limited:
-        coef = without_rare(coef, votes, plan.is_joint(data.n_outputs))
+        coef = without_rare(coef, votes, plan, data.n_outputs)
     path = whole_path(plan, cells[best.cell], data.design, data.spread, data.whole, largest[best.cell])
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
     results = with_links(plan, settings, data, results, chosen)
@@ -133,12 +133,16 @@ def average_of_all(
     return average / total
 
 
-def without_rare(coef: FloatArray, votes: FloatArray, is_joint: bool) -> FloatArray:
-    """Return w without what few of the averaged models use."""
-    if is_joint:
+def without_rare(coef: FloatArray, votes: FloatArray, plan: Plan, n_outputs: int) -> FloatArray:
+    """Return w without what few of the averaged models use; what is never penalised stays."""
+    if plan.is_joint(n_outputs):
         votes = np.broadcast_to(votes.max(axis=1, keepdims=True), votes.shape)
     least = np.minimum(LEAST_VOTES, votes.max(axis=0))
-    return np.where(votes >= least - 1e-12, coef, 0.0)
+    kept = votes >= least - 1e-12
+    shape = plan.structure.separable(plan.n_features)
+    if shape is not None:
+        kept |= shape.is_free[:, None]
+    return np.where(kept, coef, 0.0)
 
 
 # ---------------------------------------------------------------- its link

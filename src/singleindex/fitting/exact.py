@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ..design import DenseDesign, View
@@ -34,12 +35,15 @@ def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray 
     Independent columns are as well served by gradients. Coefficients of which there are as many as rows are
     held back by stopping early alone, which exact steps do not.
     """
+    n_rows = view.shape[0] if weight is None else float(weight.sum())
+    return can_take_exact_steps(plan, view, n_rows) and is_correlated(view, y, weight)
+
+
+def can_take_exact_steps(plan: Plan, view: View, n_rows: float) -> bool:
+    """Tell whether w has exact steps, and few enough coefficients for them."""
     if plan.structure.separable(view.shape[1]) is None or not np.isfinite(plan.fitter.slope):
         return False
-    n_rows = view.shape[0] if weight is None else float(weight.sum())
-    if plan.penalty == 0 and _most_coefficients(plan, view) > _MOST_PER_ROW * n_rows:
-        return False
-    return is_correlated(view, y, weight)
+    return plan.penalty > 0 or _most_coefficients(plan, view) <= _MOST_PER_ROW * n_rows
 
 
 def _most_coefficients(plan: Plan, view: View) -> float:
@@ -54,47 +58,58 @@ def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
     share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
     targets = y.reshape(n, -1)
     pull = view.rmatvec(((targets - share @ targets).T * share).T)
-    size = np.sqrt(np.square(pull).sum(axis=1))
+    return are_correlated(view.gram(most_telling(pull), share), 1 / (n if weight is None else weight.sum()))
+
+
+def most_telling(pull: FloatArray) -> NDArray[np.intp]:
+    """Return the columns that say most about y, by their covariances with it: one or one for each output."""
+    size = np.sqrt(np.square(pull.reshape(len(pull), -1)).sum(axis=1))
     which = np.sort(np.argsort(-size, kind="stable")[:_LOOKED_AT])
-    which = which[size[which] > 0]
-    covariance = view.gram(which, share)
+    telling: NDArray[np.intp] = which[size[which] > 0]
+    return telling
+
+
+def are_correlated(covariance: FloatArray, expected: float) -> bool:
+    """Tell whether columns are correlated more than chance would have it.
+
+    `expected` is the mean square of the correlation of independent ones: one over the number of rows.
+    """
     sd = np.sqrt(np.diag(covariance))
-    if len(which) < 2 or not (sd > 0).all():
-        return len(which) > 1
+    if len(sd) < 2 or not (sd > 0).all():
+        return len(sd) > 1
     correlation = covariance / np.outer(sd, sd)
-    apart = np.square(correlation[np.triu_indices(len(which), 1)])
-    # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it.
-    expected = 1 / (n if weight is None else float(weight.sum()))
+    apart = np.square(correlation[np.triu_indices(len(sd), 1)])
+    # Give or take √(2 / number of pairs) of what is expected.
     return bool(apart.mean() > expected * (1 + _INDEPENDENT * np.sqrt(2 / len(apart))))
+
+
+def warn_if_not_settled(plan: Plan, result: SolverResult, stacklevel: int) -> None:
+    """Warn where exact steps have come to the most of them."""
+    if result.status is Status.MAX_ITER:
+        warnings.warn(
+            f"The exact steps have not settled after max_iter={plan.max_iter} of them: the index still turned "
+            f"by {result.history['change'][-1]:.2g} in the last one. Allow for more, or use a larger tol.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def solve_exactly(
     plan: Plan, view: View, y: FloatArray, weight: FloatArray | None, progress: Any = None, checkpoint: Any = None
 ) -> SolverResult:
     """Solve one problem by exact steps, and warn where they have not settled."""
+    shape, back = plan.structure.separable(view.shape[1]), None
     if plan.penalty > 0 or plan.n_atoms is not None:
         method: Any = (_soft if plan.penalty > 0 else _hard)(plan, view, y, weight)
-        back = None
+    elif shape is not None and shape.is_constrained:
+        method = Exact(view, y, plan.simplicity, plan.fitter, sample_weight=weight)
     else:
         method, back = _dense(plan, view, y, weight)
     result = drive(
         method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress, checkpoint=checkpoint
     )  # fmt: skip
-    if result.status is Status.MAX_ITER:
-        warnings.warn(
-            f"The exact steps have not settled after max_iter={plan.max_iter} of them: the index still turned by "
-            f"{result.history['change'][-1]:.2g} in the last one. Allow for more, or use a larger tol.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-    return result if back is None else replace(result, best=_in_coordinates(result.best, back, view))
-
-
-def _in_coordinates(best: Iterate, back: Any, view: View) -> Iterate:
-    """Return an iterate of centred rows as one of the rows themselves."""
-    coef = back(best.coef)
-    index = view.matvec(coef)
-    return replace(best, coef=coef, index=index, link=best.link.shift(float(np.mean(index - best.index))))
+    warn_if_not_settled(plan, result, stacklevel=5)
+    return result if back is None else replace(result, best=replace(result.best, coef=back(result.best.coef)))
 
 
 def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:

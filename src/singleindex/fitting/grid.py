@@ -91,9 +91,9 @@ def is_dense(cell: Cell, level: int, n_rows: float) -> bool:
 
 
 def is_unbounded(plan: Plan) -> bool:
-    """Tell whether any w is one of the structure, so that a ridge may find it."""
+    """Tell whether any w is one of the structure, and all of it is held back: then a ridge may find it."""
     shape = plan.structure.separable(plan.n_features)
-    return shape is not None and shape.lower is None and shape.upper is None and bool(np.isfinite(shape.factor).all())
+    return shape is not None and not shape.is_constrained and bool(shape.factor.all())
 
 
 def check_sizes(plan: Plan, n_atoms: Any, n_features: int) -> list[int] | None:

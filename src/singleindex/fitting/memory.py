@@ -18,6 +18,7 @@ from ..solvers import (
     ExactSteps,
     Gradient,
     OnePass,
+    OnePassExact,
     OnePassGradient,
     SolverResult,
     TwoPass,
@@ -27,7 +28,8 @@ from ..solvers import (
 from ..solvers.checkpoint import fingerprint
 from ..solvers.result import FloatArray
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
-from .exact import solve_exactly, takes_exact_steps
+from .exact import solve_exactly, takes_exact_steps, warn_if_not_settled
+from .exact_blocks import choose_exact_outputs
 from .extremes import Spread, spread_of_columns
 from .folds import splits_of
 from .plan import Plan
@@ -166,7 +168,7 @@ def solve_in_one_pass(
     spread: Spread,
     outputs: Sequence[Any],
     weight: FloatArray | None,
-    solver: OnePass,
+    solver: OnePass | ExactSteps,
     progress: Progress | None,
     mark: Any,
 ) -> Solved:
@@ -177,17 +179,20 @@ def solve_in_one_pass(
         mean=view.pull_back(survey.mean),
         covariance=np.column_stack([view.pull_back(c) for c in survey.covariance.T]),
     )
+    exact = choose_exact_outputs(viewed, view, seen, spread, outputs, weight)
+    bins = solver if isinstance(solver, OnePass) else OnePass()
     checkpoints: list[Checkpoint] = []
     if progress is not None:
         progress.begin(len(outputs), plan.max_iter, view.to_features)
         # Fits that nobody is told of are those of folds: too short to be kept.
-        parts = (solver.n_bins, mark, survey.mean, survey.variance, survey.covariance, survey.lengths)
+        parts = (bins.n_bins, mark, survey.mean, survey.variance, survey.covariance, survey.lengths)
         checkpoints = _checkpoints(plan, solver, len(outputs), parts)
     results = []
     for k, y in enumerate(outputs):
-        method = OnePassGradient(
+        kind, own = (OnePassExact, {"moments": exact.moments}) if exact.taken[k] else (OnePassGradient, {})
+        method = kind(
             view, y, viewed.simplicity, plan.fitter, survey=seen, output=k, penalty=plan.penalty,
-            sample_weight=weight, n_bins=solver.n_bins, n_threads=solver.n_threads,
+            sample_weight=weight, n_bins=bins.n_bins, n_threads=bins.n_threads, **own,
         )  # fmt: skip
         results.append(
             drive(
@@ -195,6 +200,8 @@ def solve_in_one_pass(
                 checkpoint=checkpoints[k] if checkpoints else None,
             )
         )  # fmt: skip
+        if exact.taken[k]:
+            warn_if_not_settled(plan, results[-1], stacklevel=6)
         if progress is not None:
             progress.next_fit()
     return Solved(results, view, checkpoints)

@@ -5,6 +5,7 @@ from .drive import Method, drive
 from .exact import Exact
 from .gradient import Gradient
 from .one_pass import OnePassGradient
+from .one_pass_exact import OnePassExact
 from .path import Level, solve_path
 from .result import Iterate, SolverResult, Status
 from .scale import fit_scale
@@ -22,6 +23,7 @@ __all__ = [
     "Level",
     "Method",
     "OnePass",
+    "OnePassExact",
     "OnePassGradient",
     "Simplicity",
     "SolverResult",

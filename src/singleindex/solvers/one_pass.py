@@ -30,6 +30,7 @@ class Seen:
     index: FloatArray | None
     exponent: int | None
     link: Any = None
+    mse: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,13 @@ class OnePassGradient:
             self.simplicity.objective(state.w, mse), mse, self.simplicity.count_atoms(state.w), seen.step,
             seen.change, points,
         )  # fmt: skip
-        return iterate, replace(seen, link=link)
+        return iterate, replace(seen, link=link, mse=mse)
 
     def move(self, state: State, seen: Seen) -> State | None:
         w_next = self.simplicity.simplify(state.w - seen.step * seen.gradient, seen.step)
+        return self._moved(state, w_next, seen)
+
+    def _moved(self, state: State, w_next: FloatArray, seen: Seen) -> State | None:
         if not (state.w.any() or w_next.any()):
             return None
         # Rows in memory have their old index at hand; blocks of rows would have to be sent it.
@@ -170,10 +174,12 @@ class OnePassGradient:
 
     def _visit(self, state: State) -> Seen:
         sweep = self._sweep(state)
-        length = squared_length(state.w - state.w_old)
-        step = self.simplicity.step_size(length, sweep.spread(1, 1)) or state.step
         gradient = sweep.centred_gradient(self.mean) + self.simplicity.alpha * state.w
-        return self._seen(sweep, gradient, step, self._change(sweep))
+        return self._seen(sweep, gradient, self._step_size(state, sweep), self._change(sweep))
+
+    def _step_size(self, state: State, sweep: Sweep) -> float:
+        length = squared_length(state.w - state.w_old)
+        return self.simplicity.step_size(length, sweep.spread(1, 1)) or state.step
 
     def _sweep(self, state: State) -> Sweep:
         visit = Visit(
