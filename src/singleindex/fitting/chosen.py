@@ -181,8 +181,8 @@ def _at_rows(best: Iterate, design: Any, plan: Plan, data: Any, k: int) -> Itera
 def _heaviest(scores: Sequence[Scores], weights: FloatArray, among: Any = True) -> int:
     """Return the candidate of the largest weight, the best one of several."""
     weight = np.where(among, weights.mean(axis=1), -1.0)
-    mean = np.mean([one.mean for one in scores], axis=0)
-    return int(np.nanargmin(np.where(weight >= weight.max() - 1e-12, mean, np.inf)))
+    mean = np.where(weight >= weight.max() - 1e-9, np.mean([one.mean for one in scores], axis=0), np.inf)
+    return int(np.argmax(mean <= np.nanmin(mean) + 1e-12 * abs(np.nanmin(mean))))  # the first of equals
 
 
 def on_shown_paths(bank: Bank, cells: Sequence[Cell]) -> NDArray[np.bool_]:

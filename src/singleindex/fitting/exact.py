@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ..design import DenseDesign, View
-from ..solvers import SolverResult, Status, drive
+from ..solvers import Iterate, SolverResult, Status, drive
 from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.result import FloatArray
 from ..solvers.ridge import RidgeSteps, rotate
@@ -35,11 +35,11 @@ def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray 
     Independent columns are as well served by gradients. Coefficients of which there are as many as rows are
     held back by stopping early alone, which exact steps do not.
     """
-    n_rows = view.shape[0] if weight is None else np.count_nonzero(weight)
-    return can_take_exact_steps(plan, view, int(n_rows)) and is_correlated(view, y, weight)
+    n_rows = view.shape[0] if weight is None else float(weight.sum())
+    return can_take_exact_steps(plan, view, n_rows) and is_correlated(view, y, weight)
 
 
-def can_take_exact_steps(plan: Plan, view: View, n_rows: int) -> bool:
+def can_take_exact_steps(plan: Plan, view: View, n_rows: float) -> bool:
     """Tell whether w has exact steps, and few enough coefficients for them."""
     if plan.structure.separable(view.shape[1]) is None or not np.isfinite(plan.fitter.slope):
         return False
@@ -58,7 +58,7 @@ def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
     share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
     targets = y.reshape(n, -1)
     pull = view.rmatvec(((targets - share @ targets).T * share).T)
-    return are_correlated(view.gram(most_telling(pull), share), float(np.square(share).sum()))
+    return are_correlated(view.gram(most_telling(pull), share), 1 / (n if weight is None else weight.sum()))
 
 
 def most_telling(pull: FloatArray) -> NDArray[np.intp]:

@@ -191,6 +191,8 @@ def choose_first(
     among = bank.is_open(output)
     if not (has_many_rows(data) or dense_win(scores, dense)):
         among &= ~dense
+    if not among.any():  # as where nothing explains the output, whose path then has ended before it began
+        among[:] = True
     if rule == "average":
         return soft_weights(scores, among)
     return _single(rule, scores, bank.n_atoms(), among)
@@ -199,12 +201,14 @@ def choose_first(
 def _single(rule: str, scores: Scores, n_atoms: FloatArray, among: NDArray[np.bool_]) -> FloatArray:
     """Return the weights of one candidate alone: the best, or the simplest within a standard error of it."""
     mean = np.where(among, scores.mean, np.inf)
-    chosen = int(np.nanargmin(mean))
+    best = int(np.nanargmin(mean))
+    # Of candidates that are equal but for rounding the simplest, and the first.
+    room = 1e-12 * abs(mean[best])
     if rule == "one_se":
-        near = np.flatnonzero(mean - mean[chosen] <= scores.error_of(scores.losses[chosen]))
-        chosen = int(near[np.lexsort((mean[near], n_atoms[near]))[0]])
+        room = max(room, float(scores.error_of(scores.losses[best])))
+    near = np.flatnonzero(mean - mean[best] <= room)
     weight = np.zeros(len(n_atoms))
-    weight[chosen] = 1.0
+    weight[near[np.lexsort((np.round(mean[near] / (abs(mean[best]) or 1.0), 9), n_atoms[near]))[0]]] = 1.0
     return weight
 
 
