@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..design import Moments, View
+from ..design import View
 from ..design.survey import Survey
 from ..design.view import columns_behind
 from ..solvers import ExactSteps
@@ -20,6 +20,8 @@ from .plan import Plan
 
 # The most columns: their products are 128 MiB then, and every block has its own until they are summed.
 MOST_COLUMNS = 4096
+# The mean square of correlations that does gradients no harm: of long data even the smallest is no chance.
+_HARMLESS = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,4 +80,4 @@ def _with_correlated_columns(
         return nothing
     covariance = view.design.moments(outputs, weight, union).covariance
     places = [np.searchsorted(union, own) for own in columns]
-    return [are_correlated(covariance[np.ix_(own, own)], 1 / n) for own in places]
+    return [are_correlated(covariance[np.ix_(own, own)], max(1 / n, _HARMLESS)) for own in places]
