@@ -109,7 +109,15 @@ def solve_exactly(
         method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress, checkpoint=checkpoint
     )  # fmt: skip
     warn_if_not_settled(plan, result, stacklevel=5)
-    return result if back is None else replace(result, best=replace(result.best, coef=back(result.best.coef)))
+    return result if back is None else replace(result, best=_in_coordinates(result.best, back, view, weight))
+
+
+def _in_coordinates(best: Iterate, back: Any, view: View, weight: FloatArray | None) -> Iterate:
+    """Return an iterate of centred rows as one of the rows themselves."""
+    coef = back(best.coef)
+    index = view.matvec(coef)
+    centre = float(np.average(index - best.index, weights=weight))
+    return replace(best, coef=coef, index=index, link=best.link.shift(centre))
 
 
 def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
