@@ -42,7 +42,7 @@ class OnePassExact(OnePassGradient):
             self.simplicity, slope * moments.covariance, self.correlation, self.y_variance / slope
         )
 
-    def start(self) -> State:
+    def _first(self) -> State:
         """Return the answer of a straight link, and what a visit at it gives once its own link is known."""
         slope = self.simplicity.slope
         w = self.inner.minimise(np.zeros_like(self.correlation), self.correlation, self.y_variance / slope)
