@@ -107,7 +107,7 @@ def covariances(columns: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def even_columns(n_rows: int, n_columns: int) -> FloatArray:
-    """Return zeros, with columns added to a multiple of `_EVEN`: their products are the same for any threads."""
+    """Return zeros with columns up to a multiple of `_EVEN`: products are then the same for any threads."""
     return np.zeros((n_rows, -(-n_columns // _EVEN) * _EVEN))
 
 

@@ -22,7 +22,7 @@ from .plan import Plan
 _LEVELS_BETWEEN = 8
 # Columns whose correlations are looked at, those that say most about y, and how far they have to be from those of
 # independent ones, in units of their standard error.
-_LOOKED_AT, _INDEPENDENT = 30, 4.0
+_LOOKED_AT, LEAST_SURPRISE = 30, 4.0
 # Coefficients per row up to which a w of few atoms, or a dense one, is determined by the rows.
 _MOST_PER_ROW = 0.5
 # The most directions of a dense w.
@@ -67,20 +67,6 @@ def most_telling(pull: FloatArray) -> NDArray[np.intp]:
     which = np.sort(np.argsort(-size, kind="stable")[:_LOOKED_AT])
     telling: NDArray[np.intp] = which[size[which] > 0]
     return telling
-
-
-def are_correlated(covariance: FloatArray, expected: float) -> bool:
-    """Tell whether columns are correlated more than chance would have it.
-
-    `expected` is the mean square of the correlation of independent ones: one over the number of rows.
-    """
-    sd = np.sqrt(np.diag(covariance))
-    if len(sd) < 2 or not (sd > 0).all():
-        return len(sd) > 1
-    correlation = covariance / np.outer(sd, sd)
-    apart = np.square(correlation[np.triu_indices(len(sd), 1)])
-    # Give or take √(2 / number of pairs) of what is expected.
-    return bool(apart.mean() > expected * (1 + _INDEPENDENT * np.sqrt(2 / len(apart))))
 
 
 def warn_if_not_settled(plan: Plan, result: SolverResult, stacklevel: int) -> None:

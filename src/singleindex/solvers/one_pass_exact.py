@@ -46,7 +46,7 @@ class OnePassExact(OnePassGradient):
             self.simplicity = replace(self.simplicity, penalty=penalty * largest)
         self.inner = step_for(self.simplicity, *quadratic)
 
-    def start(self) -> State:
+    def _first(self) -> State:
         """Return the answer of a straight link, and what a visit at it gives once its own link is known."""
         slope = self.simplicity.slope
         w = self.inner.minimise(np.zeros_like(self.correlation), self.correlation, self.y_variance / slope)
