@@ -137,6 +137,8 @@ class Cutter:
         return np.divide(length * w, scale, out=np.zeros_like(w), where=scale > 0)
 
     def _model(self, coef: FloatArray, index: FloatArray, fold: Fold) -> Model | None:
-        outputs = [coef] if self.is_joint or coef.shape[1] == 1 else [coef[:, [k]] for k in range(coef.shape[1])]
+        outputs = (
+            [coef] if self.is_joint or coef.shape[1] == 1 else [coef[:, [k]] for k in range(coef.shape[1])]
+        )
         counts = [self.structure.count_atoms(w if self.is_joint else w[:, 0]) for w in outputs]
         return as_model(coef, index, fold.weight, float(np.mean(counts)), self.plan.fitter.is_learned)

@@ -1,4 +1,4 @@
-"""What a search tries: column scales, links in the loop, ridges, and the levels of simplicity along each path."""
+"""What a search tries: column scales, links in the loop, ridges, and the levels along each path."""
 
 from __future__ import annotations
 
@@ -53,13 +53,18 @@ def listed(values: Any) -> Sequence[Any]:
     return [values] if values is None or np.ndim(values) == 0 else values
 
 
-def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows: float, n_outputs: int) -> list[Cell]:
+def make_cells(
+    plan: Plan, settings: Any, design: Design, spread: Spread, n_rows: float, n_outputs: int
+) -> list[Cell]:
     """Return the paths that are searched."""
     exact = is_exact(plan, n_outputs)
     scales = distinct_scales(plan, listed(settings.scale_power), spread)
     if exact:
-        levels = (exact_levels(settings.penalty, plan, n_rows, design.shape[1]),)
-        fitters, alphas = loop_fitters(plan, n_rows), listed(0.0 if settings.alpha is None else settings.alpha)
+        levels = [exact_levels(settings.penalty, plan, n_rows, design.shape[1])]
+        fitters, alphas = (
+            loop_fitters(plan, n_rows),
+            listed(0.0 if settings.alpha is None else settings.alpha),
+        )
         method = EXACT
     else:
         levels = gradient_levels(plan, settings, design.shape[1])

@@ -70,7 +70,9 @@ class Model:
 NOTHING = Model(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(1), 0.0)
 
 
-def as_model(coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool) -> Model | None:
+def as_model(
+    coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool
+) -> Model | None:
     """Return w of shape (d, n_outputs) as a model; None where its index is the same for all rows.
 
     `index` is that of the training rows. Where the scale of w is not free, as for a known link, it is left.
@@ -107,7 +109,7 @@ class Fold:
 
     @property
     def n_outputs(self) -> int:
-        return self.Y.shape[1]
+        return int(self.Y.shape[1])
 
     def output(self, k: int) -> Fold:
         """Return the same rows with one output alone."""
@@ -159,7 +161,7 @@ def by_columns(X: Any) -> Design:
 def largest_penalties(
     plan: Plan, cells: Sequence[Cell], design: Design, spread: Spread, whole: Fold
 ) -> FloatArray:
-    """Return the least penalty at which no atom is in use: by cell and output, the same for outputs that are one problem."""
+    """Return the least penalty at which no atom is in use, by cell and output."""
     largest = np.zeros((len(cells), whole.n_outputs))
     for number, cell in enumerate(cells):
         if cell.method != EXACT:
@@ -168,7 +170,9 @@ def largest_penalties(
             largest[number] = exact_method(plan, cell, design, spread, whole)[1].largest_penalty()
             continue
         for k in range(whole.n_outputs):
-            largest[number, k] = exact_method(plan, cell, design, spread, whole.output(k))[1].largest_penalty()
+            largest[number, k] = exact_method(plan, cell, design, spread, whole.output(k))[
+                1
+            ].largest_penalty()
     return largest
 
 
@@ -249,7 +253,7 @@ def at_unit_spread(w: FloatArray, columns: FloatArray, share: FloatArray) -> Flo
 
 
 def merged(paths: list[dict[Any, Model]]) -> dict[Any, Model]:
-    """Return the models of several outputs as one each; where a path has ended early, its last one stands on."""
+    """Return the models of several outputs as one each; of a path that has ended, its last one stands on."""
     if len(paths) == 1:
         return paths[0]
     keys = sorted(set().union(*paths))
@@ -302,4 +306,5 @@ def held_out_indices(X_test: Any, models: Sequence[Model], n_features: int, n_ou
         stacked[place[rows], k, outputs] = one.values
     product = as_design(X_test).combine(columns, stacked.reshape(len(columns), -1))
     offsets = np.array([one.offset for one in models])
-    return product.reshape(-1, len(models), n_outputs).transpose(1, 0, 2) + offsets[:, None, :]
+    indices: FloatArray = product.reshape(-1, len(models), n_outputs).transpose(1, 0, 2) + offsets[:, None, :]
+    return indices

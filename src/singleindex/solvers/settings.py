@@ -165,8 +165,8 @@ def check_solver(solver: Any) -> ExactSteps | TwoPass | OnePass | Stochastic | N
         solver = SOLVERS[solver]()
     if not isinstance(solver, tuple(SOLVERS.values())):
         raise ValueError(
-            f"solver must be 'auto', one of {sorted(SOLVERS)}, or ExactSteps(...), TwoPass(...), OnePass(...) or "
-            f"Stochastic(...) of singleindex.solvers, got {solver!r}."
+            f"solver must be 'auto', one of {sorted(SOLVERS)}, or ExactSteps(...), TwoPass(...), "
+            f"OnePass(...) or Stochastic(...) of singleindex.solvers, got {solver!r}."
         )
     checked: Any = solver
     checked.check()
