@@ -12,6 +12,8 @@ simplicity that the library knows, and how to choose between them.
 # what you know                   structure
 # =============================== ====================================================
 # few features matter             ``Sparse()``, the default
+# a feature belongs in the model  ``Sparse(factors={"age": 0})``
+# a weight cannot be negative     ``Sparse(signs={"dose": 1})``
 # features come in groups         ``GroupSparse(groups)``
 # several outputs, same features  ``RowSparse()``
 # features form a matrix          ``LowRank((rows, columns))``

@@ -163,6 +163,26 @@ def test_groups_that_overlap_and_those_of_columns(cli, messy_csv, wide_csv, tmp_
     assert cli("fit", messy_csv, *options, "--n-atoms", 2, "--folds", 3)[0] == 0
 
 
+def test_columns_that_are_never_penalised_and_signs(cli, wide_csv):
+    options = ["fit", wide_csv, "-t", "relapse", "--folds", 3, "--json"]
+    given = [*options, "--never-penalise", "gene_190", "--never-penalise", "gene_191", "--sign", "gene_190=-"]
+    given += ["--sign", "gene_191=+"]
+    code, out, _ = cli(*given)
+    assert code == 0
+    weights = {feature["name"]: feature["weight"] for feature in json.loads(out)["features"]}
+    assert weights.get("gene_190", -1) < 0
+    assert weights.get("gene_191", 1) > 0
+    assert cli(*options, "--never-penalise", "gene_190")[1].count('"gene_190"') == 1
+    for wrong, message in {
+        ("--sign", "gene_1"): "such as --sign dose=+",
+        ("--sign", "nobody=+"): "'nobody' is no feature in use",
+        ("--never-penalise", "gene_1", "--structure", "low-rank"): "does not go with --structure low-rank",
+    }.items():
+        code, _, err = cli(*options, *wrong)
+        assert code == ExitCode.DATA
+        assert message in err
+
+
 def test_low_rank_needs_a_shape(cli, wide_csv):
     code, _, err = cli("fit", wide_csv, "-t", "relapse", "--structure", "low-rank")
     assert code == ExitCode.DATA

@@ -19,7 +19,7 @@ from singleindex import (
 from singleindex.datasets import make_single_index
 from singleindex.structures import Dictionary, GroupSparse, LowRank, RowSparse
 
-SMALL = {"n_atoms": [2, 5, 20], "alpha": [0.1], "penalty": [0.5, 0.2]}
+SMALL = {"n_atoms": [2, 5, 20], "penalty": [0.5, 0.35, 0.2, 0.1], "scale_power": [1.0], "cv": 5}
 
 
 def binary(n=200, d=60, **kwargs):
@@ -45,10 +45,15 @@ def test_results_are_ready_for_a_frame(fitted):
     np.testing.assert_allclose(splits.mean(axis=1), frame["mean_test_score"])
     np.testing.assert_allclose(splits.std(axis=1, ddof=0), frame["std_test_score"])
     assert frame["rank_test_score"].min() == 1
-    assert frame["mean_test_score"].max() == pytest.approx(fitted.best_score_)
-    # Every iterate is a candidate: at the most two at each of five levels, four at the first of either path.
-    assert 5 <= len(frame) <= 14
-    assert set(frame["iteration"]) == {1, 2, 3, 4}
+    paths, cuts = (frame[frame["stage"] == stage] for stage in (1, 2))
+    assert cuts["mean_test_score"].max() == pytest.approx(fitted.best_score_)
+    # Soft, half relaxed and relaxed at each level; cut, half refitted and refitted for each number of atoms.
+    assert set(paths["penalty"]) == set(SMALL["penalty"])
+    assert set(cuts["n_atoms"]) == {2, 5, 20}
+    assert set(paths["relaxation"]) == set(cuts["relaxation"]) == {0, 0.5, 1}
+    assert set(paths["link"]) == {"logistic"}
+    for stage in (paths, cuts):
+        assert stage["weight"].sum() == pytest.approx(1)
 
 
 def test_the_true_number_of_atoms_is_found(data, fitted):
@@ -57,8 +62,12 @@ def test_the_true_number_of_atoms_is_found(data, fitted):
     assert fitted.stability_.shape == (60,)
     assert fitted.stability_[data.coef != 0].mean() > 0.7
     assert fitted.status_ == "CHOSEN"
-    assert fitted.path_["coefs"].shape == (3, 60)
-    assert [int((c != 0).sum()) for c in fitted.path_["coefs"]] == [20, 5, 2]
+    assert fitted.n_features_ == np.count_nonzero(fitted.coef_) == 5
+    assert not fitted.dense_
+    assert fitted.path_["coefs"].shape == (4, 60)
+    assert fitted.path_["penalty"].tolist() == SMALL["penalty"]
+    used = [int((c != 0).sum()) for c in fitted.path_["coefs"]]
+    assert used == sorted(used)
 
 
 def test_folds_side_by_side_give_the_same_model(data, fitted):
@@ -72,10 +81,14 @@ def test_one_standard_error_takes_a_simpler_model():
     data = binary(n=120)
     counts = []
     for rule in ("best", "one_se"):
-        model = SingleIndexClassifierCV([2, 3, 5, 10, 30], alpha=[0.1], penalty=[], rule=rule)
-        counts.append(model.fit(data.X, data.y).best_params_["n_atoms"])
-        best, chosen = model.cv_results_["mean_test_score"].max(), model.best_score_
-        assert (chosen == best) if rule == "best" else (chosen <= best)
+        model = SingleIndexClassifierCV([2, 3, 5, 10, 30], rule=rule, cv=5).fit(data.X, data.y)
+        counts.append(model.best_params_["n_atoms"])
+        assert model.n_features_ <= counts[-1]
+        for stage in (1, 2):
+            weight = model.cv_results_["weight"][model.cv_results_["stage"] == stage]
+            assert sorted(weight)[-2:] == [0, 1]
+        best = model.cv_results_["mean_test_score"][model.cv_results_["stage"] == 2].max()
+        assert model.best_score_ == pytest.approx(best) if rule == "best" else model.best_score_ <= best
     assert counts[1] <= counts[0]
 
 
@@ -85,51 +98,54 @@ def test_equals_go_to_the_simpler_model(data):
 
     model = SingleIndexClassifierCV(**SMALL, scoring=constant).fit(data.X, data.y)
     assert model.best_params_["n_atoms"] == 2
-    assert model.best_params_["iteration"] == 1
+    assert model.n_features_ == 2
 
 
 def test_groups_stay_together(data):
     groups = np.arange(200) // 20
-    model = SingleIndexClassifierCV(**SMALL, cv=GroupKFold(5)).fit(data.X, data.y, groups=groups)
+    model = SingleIndexClassifierCV(**SMALL | {"cv": GroupKFold(5)}).fit(data.X, data.y, groups=groups)
     assert len([name for name in model.cv_results_ if name.startswith("split")]) == 5
     with pytest.raises(ValueError, match="groups"):
-        SingleIndexClassifierCV(**SMALL, cv=GroupKFold(5)).fit(data.X, data.y)
+        SingleIndexClassifierCV(**SMALL | {"cv": GroupKFold(5)}).fit(data.X, data.y)
 
 
 def test_rows_that_are_never_held_out(data):
     splitter = ShuffleSplit(2, test_size=0.3, random_state=0)
-    model = SingleIndexClassifierCV(**SMALL, cv=splitter).fit(data.X, data.y)
+    model = SingleIndexClassifierCV(**SMALL | {"cv": splitter}).fit(data.X, data.y)
     assert np.isfinite(model.predict_proba(data.X)).all()
 
 
-def test_the_average_of_the_folds(data):
-    model = SingleIndexClassifierCV(**SMALL, refit="average").fit(data.X, data.y)
+def test_an_average_keeps_what_three_in_ten_of_its_models_use():
+    data = binary(n=120)
+    model = SingleIndexClassifierCV(cv=5).fit(data.X, data.y)
     used = model.coef_ != 0
-    np.testing.assert_array_equal(used, model.stability_ > 0)
+    np.testing.assert_array_equal(used, model.stability_ >= 0.3)
+    assert ((model.stability_ > 0) & ~used).any()
     assert model.coef_ @ data.coef / np.linalg.norm(model.coef_) / np.linalg.norm(data.coef) > 0.9
 
 
 def test_column_scales_that_change_nothing_are_tried_once(data):
-    scales = lambda X: set(SingleIndexClassifierCV(**SMALL).fit(X, data.y).cv_results_["scale_power"])  # noqa: E731
-    assert scales(data.X) == {0.5}
-    assert scales(data.X * np.geomspace(1, 10, data.X.shape[1])) == {0.0, 0.5}
+    settings = {**SMALL, "scale_power": (1.0, 0.5, 0.0), "cv": 3}
+    scales = lambda X: set(SingleIndexClassifierCV(**settings).fit(X, data.y).cv_results_["scale_power"])  # noqa: E731
+    assert scales(data.X) == {1.0}
+    assert scales(data.X * np.geomspace(1, 10, data.X.shape[1])) == {0.0, 0.5, 1.0}
 
 
-def test_averaging_is_for_few_rows(data):
-    few = slice(120)
-    for rows, like in ((few, "average"), (slice(None), "all")):
-        auto, named = (
-            SingleIndexClassifierCV(**SMALL, refit=refit).fit(data.X[rows], data.y[rows])
-            for refit in ("auto", like)
-        )
-        np.testing.assert_array_equal(auto.coef_, named.coef_)
+@pytest.mark.parametrize(("rule", "like"), [("average", "folds"), ("best", "all"), ("one_se", "all")])
+def test_averages_are_of_folds_and_single_candidates_of_all_rows(data, rule, like):
+    auto, named, other = (
+        SingleIndexClassifierCV(**SMALL, rule=rule, refit=refit).fit(data.X, data.y)
+        for refit in ("auto", like, {"folds": "all", "all": "folds"}[like])
+    )
+    np.testing.assert_array_equal(auto.coef_, named.coef_)
+    assert (auto.coef_ != other.coef_).any()
 
 
 @pytest.mark.parametrize("held_out_link", [True, False])
 @pytest.mark.parametrize("link", ["learned", "logistic", "identity"])
 def test_the_average_has_a_link_of_its_own(data, link, held_out_link):
     # Predictions are of the right size: their mean is that of y, their distance from the truth is small.
-    model = SingleIndexRegressorCV(**SMALL, refit="average", link=link, held_out_link=held_out_link)
+    model = SingleIndexRegressorCV(**SMALL, link=link, held_out_link=held_out_link)
     fitted = model.fit(data.X, data.y).predict(data.X)
     assert abs(fitted.mean() - data.y.mean()) < 0.02
     assert np.sqrt(np.mean((fitted - data.mean) ** 2)) < 0.2
@@ -137,15 +153,18 @@ def test_the_average_has_a_link_of_its_own(data, link, held_out_link):
 
 def test_sample_weights_count(data):
     weight = np.where(np.arange(200) < 150, 1.0, 0.0)
-    model = SingleIndexRegressorCV(**SMALL, cv=KFold(3)).fit(data.X, data.mean, sample_weight=weight)
-    assert model.best_params_["n_atoms"] == 5
+    settings = SMALL | {"cv": KFold(4)}
+    with pytest.warns(UserWarning, match="1 of the 4 splits"):
+        model = SingleIndexRegressorCV(**settings).fit(data.X, data.mean, sample_weight=weight)
+    apart = SingleIndexRegressorCV(**settings | {"cv": KFold(3)}).fit(data.X[:150], data.mean[:150])
+    np.testing.assert_allclose(model.coef_, apart.coef_, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
         ({"rule": "two_se"}, "one_se"),
-        ({"refit": True}, "average"),
+        ({"refit": "average"}, "folds"),
         ({"alpha": []}, "at least one"),
         ({"alpha": [-1.0]}, "alpha"),
         ({"n_atoms": [100]}, "from 1 to 60"),
@@ -164,15 +183,14 @@ def test_bad_settings_are_refused_and_nothing_is_left(data, changed, words):
 
 def test_every_structure_can_be_searched():
     group = make_single_index(150, 60, structure="group", group_size=5, n_atoms=3, random_state=0)
-    model = SingleIndexClassifierCV([1, 3, 6], structure=GroupSparse(group.groups), alpha=[0.1]).fit(
+    model = SingleIndexClassifierCV([1, 3, 6], structure=GroupSparse(group.groups), cv=3).fit(
         group.X, group.y
     )
-    assert len(np.unique(np.asarray(group.groups)[model.coef_ != 0])) <= 12
+    assert len(np.unique(np.asarray(group.groups)[model.coef_ != 0])) <= model.best_params_["n_atoms"] <= 6
     rows = make_single_index(150, 60, structure="rows", n_outputs=3, n_atoms=4, random_state=0)
-    model = SingleIndexClassifierCV([2, 4, 8], structure=RowSparse(), penalty=[], alpha=[0.1]).fit(
-        rows.X, rows.y
-    )
+    model = SingleIndexClassifierCV([2, 4, 8], structure=RowSparse(), cv=3).fit(rows.X, rows.y)
     assert model.coef_.shape == (60, 3)
+    assert model.n_features_ == np.count_nonzero(model.coef_.any(axis=1)) <= model.best_params_["n_atoms"]
     assert model.predict_proba(rows.X).shape == rows.y.shape
     matrix = make_single_index(
         200, 100, structure="low_rank", shape=(10, 10), n_atoms=2, noise="gaussian", random_state=0
@@ -193,7 +211,7 @@ def test_several_classes_and_known_links():
     X = rng.standard_normal((210, 20))
     y = np.array(list("abc"))[np.argmax(X[:, :3] + 0.5 * rng.standard_normal((210, 3)), axis=1)]
     for link in ("learned", "logistic"):
-        model = SingleIndexClassifierCV([1, 3], alpha=[0.1], penalty=[], link=link).fit(X, y)
+        model = SingleIndexClassifierCV([1, 3], penalty=[0.5, 0.2], link=link, cv=3).fit(X, y)
         assert model.score(X, y) > 0.6
         assert model.coef_.shape == (20, 3)
 
@@ -251,7 +269,7 @@ def test_verbose_says_where_it_is(data, capsys):
     SingleIndexClassifierCV(**SMALL, verbose=1).fit(data.X, data.y)
     said = capsys.readouterr().err
     assert "fold traced 5/5" in said
-    assert "path scored 2/2" in said
+    assert "stage scored 2/2" in said
 
 
 def test_callbacks_hear_of_every_fold_and_path(data):
@@ -275,5 +293,5 @@ def test_callbacks_hear_of_every_fold_and_path(data):
 
     recorder = Recorder()
     model = SingleIndexClassifierCV(**SMALL).set_callbacks(recorder).fit(data.X, data.y)
-    assert recorder.names == ["fit", *["fold traced"] * 5, *["path scored"] * 2]
+    assert recorder.names == ["fit", *["fold traced"] * 5, *["stage scored"] * 2]
     assert not [name for name in vars(model) if name.startswith("_") and name != "_skl_callbacks"]

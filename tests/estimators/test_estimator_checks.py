@@ -29,7 +29,7 @@ ESTIMATORS = [
     SingleIndexClassifier(link="logistic", scale_power=1.0),
     SingleIndexClassifier(class_weight="balanced", alpha=1.0, scale_power=None),
     SingleIndexRegressorCV(n_atoms=[1], alpha=[0.1], penalty=[0.3], cv=3),
-    SingleIndexClassifierCV(n_atoms=[1], alpha=[0.1], penalty=[0.3], cv=3, refit="average"),
+    SingleIndexClassifierCV(n_atoms=[1], alpha=[0.1], penalty=[0.3], cv=3, refit="folds"),
     Slisotron(),
     Slisotron(lipschitz=10.0, max_iter=20, tol=1e-3),
 ]

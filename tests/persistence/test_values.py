@@ -13,7 +13,7 @@ from scipy import sparse
 from singleindex import structures
 from singleindex.estimators import SingleIndexRegressor
 from singleindex.persistence import ModelFileError
-from singleindex.structures import GraphLowRank, GroupSparse, Structure
+from singleindex.structures import GraphLowRank, GroupSparse, RowSparse, Sparse, Structure
 
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array, np.asarray])
@@ -25,6 +25,24 @@ def test_graphs_of_a_structure_are_kept(make):
     assert type(found) is (type(graph) if make is not sparse.csc_array else sparse.csr_array)
     assert (found != graph).sum() == 0
     assert_same(loaded.predict(X), model.predict(X))
+    assert_same(loaded.fit(X, Y).coef_, model.coef_)
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [
+        Sparse(factors={0: 0, 2: np.inf}, signs={1: -1}),
+        Sparse(factors=np.linspace(0, 2, X.shape[1])),
+        RowSparse(factors={3: 0.5}),
+        GroupSparse(np.arange(X.shape[1]) // 2, weights=[0, 1, np.inf, 1]),
+    ],
+    ids=repr,
+)
+def test_factors_and_signs_are_kept(structure):
+    model = SingleIndexRegressor(1, structure=structure).fit(X, Y)
+    loaded = from_bytes(as_bytes(model))
+    assert repr(loaded.structure) == repr(structure)
+    assert isinstance(structure, GroupSparse) or loaded.structure == structure
     assert_same(loaded.fit(X, Y).coef_, model.coef_)
 
 

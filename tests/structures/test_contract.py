@@ -24,6 +24,15 @@ class Case:
     nearest: Callable[[np.ndarray, int], np.ndarray]
     # Among equal sizes the lowest position is kept: not for atoms that have no positions.
     ordered: bool = True
+    # Entries that are never penalised, and what w becomes if any number of atoms is allowed.
+    free: tuple[int, ...] = ()
+    allowed: Callable[[np.ndarray], np.ndarray] = np.asarray
+
+    def penalised(self, w):
+        """Return w without what is never penalised."""
+        w = w.copy()
+        w[list(self.free)] = 0
+        return w
 
 
 def nearest_on_supports(supports):
@@ -54,8 +63,36 @@ def entries(*shape):
     return [tuple(at) for at in np.ndindex(*shape)]
 
 
-def positive_part_first(nearest):
-    return lambda w, n_atoms: nearest(np.maximum(w, 0), n_atoms)
+def after(allowed, nearest, free=()):
+    """Return a brute-force projection of what is allowed of w, in which some entries are kept in any case."""
+
+    def nearest_of_allowed(w, n_atoms):
+        w = allowed(w)
+        kept = np.zeros_like(w)
+        kept[list(free)] = w[list(free)]
+        return kept + nearest(w - kept, n_atoms)
+
+    return nearest_of_allowed
+
+
+def positive_part(w):
+    return np.maximum(w, 0)
+
+
+def with_signs(w):
+    return np.array([max(w[0], 0), min(w[1], 0), w[2], 0 * w[3], max(w[4], 0), w[5]], dtype=w.dtype)
+
+
+def without_last(w):
+    w = w.copy()
+    w[-1] = 0
+    return w
+
+
+def case_of(structure, shape, supports, free, allowed):
+    """Return the case of a structure in which some entries are always there, or have signs."""
+    nearest = after(allowed, nearest_on_supports(supports), free)
+    return Case(structure, shape, len(supports), nearest, free=free, allowed=allowed)
 
 
 def nearest_over_graphs(structure):
@@ -72,9 +109,21 @@ GRAPHS = GraphLowRank((4, 3), LINKED, LINKED[:3, :3], 2.0, 1.0)
 STRUCTURES = {
     "Sparse": Case(Sparse(), (6,), 6, nearest_on_supports(entries(6))),
     "Sparse, matrix": Case(Sparse(), (3, 2), 6, nearest_on_supports(entries(3, 2))),
-    "Sparse, positive": Case(
-        Sparse(positive=True), (6,), 6, positive_part_first(nearest_on_supports(entries(6)))
+    "Sparse, positive": case_of(Sparse(positive=True), (6,), entries(6), (), positive_part),
+    "Sparse, factors": case_of(
+        Sparse(factors=(1, 0, 1, 0, 1, np.inf)), (6,), [(0,), (2,), (4,)], (1, 3), without_last
     ),
+    "Sparse, signs": case_of(
+        Sparse(factors={3: np.inf, 4: 0}, signs={0: 1, 1: -1, 4: 1}),
+        (6,),
+        [(0,), (1,), (2,), (5,)],
+        (4,),
+        with_signs,
+    ),
+    "GroupSparse, weights": case_of(
+        GroupSparse([[0, 3], [1], [2, 4], [5]], [1, 0, 1, np.inf]), (6,), [[0, 3], [2, 4]], (1,), without_last
+    ),
+    "RowSparse, factors": case_of(RowSparse(factors={1: 0, 3: np.inf}), (4, 2), [0, 2], (1,), without_last),
     "GroupSparse": Case(GroupSparse(GROUPS), (6,), 3, nearest_on_supports(GROUPS)),
     "GroupSparse, labels": Case(GroupSparse(list("abcacc")), (6,), 3, nearest_on_supports(GROUPS)),
     "RowSparse": Case(RowSparse(), (4, 2), 4, nearest_on_supports(list(range(4)))),
@@ -166,7 +215,7 @@ def test_no_limit_and_all_atoms_are_the_same(case, data):
     np.testing.assert_allclose(free, case.nearest(w, case.n_available), rtol=0, atol=rounding(w))
     for n_atoms in (case.n_available, case.n_available + 1, 10**6):
         np.testing.assert_array_equal(case.structure.project(w, n_atoms), free)
-    assert not case.structure.project(w, 0).any()
+    np.testing.assert_array_equal(case.structure.project(w, 0), free - case.penalised(free))
 
 
 @every_structure
@@ -280,9 +329,7 @@ def test_shrink_minimises(case, data, amount):
     rng = np.random.default_rng(0)
     others = [np.zeros_like(w), v + 0.1 * (w - v), 0.9 * v, 1.1 * v]
     others += [v + s * np.abs(w).max() * rng.normal(size=w.shape) for s in (1e-3, 0.1)]
-    if getattr(structure, "positive", False):
-        others = [np.maximum(u, 0) for u in others]
-    least = min(cost(u) for u in others)
+    least = min(cost(case.allowed(u)) for u in others)
     assert cost(v) <= least + 1e-9 * (1 + cost(np.zeros_like(w)))
 
 
@@ -292,25 +339,24 @@ def test_shrink_minimises(case, data, amount):
 def test_dual_norm_is_where_shrinking_gives_zero(case, data):
     w = data.draw(points(case))
     least = case.structure.dual_norm(w)
-    assert least >= 0 or getattr(case.structure, "positive", False)
-    assert np.linalg.norm(case.structure.shrink(w, max(least, 0) * (1 + 1e-9))) <= rounding(w)
+    assert least >= 0
+    assert np.linalg.norm(case.penalised(case.structure.shrink(w, least * (1 + 1e-9)))) <= rounding(w)
     if least > 1e-6 * np.linalg.norm(w):
-        assert case.structure.shrink(w, 0.99 * least).any()
+        assert case.penalised(case.structure.shrink(w, 0.99 * least)).any()
 
 
 @every_soft_structure
 @fewer_examples
 @given(data=st.data())
 def test_norm_is_a_norm(case, data):
-    a, b = data.draw(points(case)), data.draw(points(case))
+    a, b = (case.penalised(case.allowed(data.draw(points(case)))) for _ in range(2))
     norm = case.structure.norm
     slack = 1e-9 * (norm(a) + norm(b)) + 1e-300
     assert norm(np.zeros(case.shape)) == 0
     assert norm(a + b) <= norm(a) + norm(b) + slack
     assert norm(2.5 * a) == pytest.approx(2.5 * norm(a), abs=slack)
     # The dual norm bounds the inner product.
-    if not getattr(case.structure, "positive", False):
-        assert abs(np.vdot(a, b)) <= case.structure.dual_norm(a) * norm(b) * (1 + 1e-9) + 1e-300
+    assert np.vdot(a, b) <= case.structure.dual_norm(a) * norm(b) * (1 + 1e-9) + 1e-300
 
 
 # ---------------------------------------------------------------- what is public

@@ -225,15 +225,27 @@ def test_n_inner_is_a_count(n_inner):
     assert GroupSparse([0, 0, 1], n_inner=np.int64(1)).check((3,)) == 2
 
 
-@pytest.mark.parametrize("wrong", [NA, np.inf, 0.0, -1.0])
-def test_weights_are_positive_and_finite(wrong):
-    with pytest.raises(ValueError, match=f"positive finite numbers, got {wrong} for group 1"):
+@pytest.mark.parametrize("wrong", [NA, -np.inf, -1.0])
+def test_weights_are_not_negative(wrong):
+    with pytest.raises(ValueError, match=f"weights must be numbers of at least 0.*got {wrong:g} for group 1"):
         GroupSparse([0, 0, 1], weights=[1.0, wrong]).check((3,))
+    with pytest.raises(ValueError, match=r"weights leave no group to choose.*give 1"):
+        GroupSparse([0, 0, 1], weights=[0.0, np.inf]).check((3,))
+
+
+def test_a_group_of_weight_zero_is_kept_whole():
+    structure = GroupSparse(list("aaabb"), weights=[0, 1], n_inner=1)
+    np.testing.assert_array_equal(structure.project(np.array([1.0, 2, 3, 4, 5]), 1), [1, 2, 3, 0, 5])
+    assert structure.check((5,)) == 1
+    assert structure.count_atoms(np.ones(5)) == 1
+    overlapping = GroupSparse([[0, 1], [1, 2]], weights=[0, 1], overlapping=True)
+    assert overlapping.check((3,)) == 1
+    assert overlapping.coordinates(3)[1].project(np.ones(4), 0).tolist() == [1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("weights", [["a", "b"], {"a": 1}, 1.0, [[1.0, 2.0]]])
 def test_weights_are_one_number_per_group(weights):
-    with pytest.raises(ValueError, match="2 positive finite numbers, one per group"):
+    with pytest.raises(ValueError, match="2 numbers of at least 0, one per group"):
         GroupSparse([0, 0, 1], weights=weights).check((3,))
 
 

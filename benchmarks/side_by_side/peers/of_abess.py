@@ -2,6 +2,7 @@
 
 import numpy as np
 from abess import LogisticRegression, MultiTaskRegression
+from folds import Folds
 from linear import ManyOutputs, Solver
 
 
@@ -34,3 +35,14 @@ class AbessMultiTask(ManyOutputs):
         model = MultiTaskRegression(support_size=int(self.task["levels"][0]), thread=1)
         model.fit(self.task["X"], self.task["y"])
         self.coefs, self.intercepts = model.coef_.T, model.intercept_
+
+
+class AbessPath(Folds):
+    """Best subsets of the sizes that are the levels."""
+
+    def path(self, X, y):
+        sizes = [int(k) for k in self.task["levels"]]
+        fits = [LogisticRegression(support_size=k, thread=1).fit(X, y) for k in sizes]
+        return np.array([[np.ravel(fit.coef_)] for fit in fits]), np.array(
+            [np.ravel(fit.intercept_) for fit in fits]
+        )

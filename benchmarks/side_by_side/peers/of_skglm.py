@@ -1,11 +1,12 @@
 """skglm: working sets and coordinate descent, compiled at the first fit."""
 
 import numpy as np
+from folds import Folds
 from linear import ManyOutputs, Solver, by_columns, signs
 from skglm import MultiTaskLasso, SparseLogisticRegression
-from skglm.datafits import LogisticGroup
-from skglm.penalties import WeightedGroupL2
-from skglm.solvers import GroupProxNewton
+from skglm.datafits import Logistic, LogisticGroup
+from skglm.penalties import MCPenalty, WeightedGroupL2
+from skglm.solvers import AndersonCD, GroupProxNewton
 from skglm.utils.data import grp_converter
 
 
@@ -49,3 +50,20 @@ class MultiTask(ManyOutputs):
     def fit(self, tolerance):
         model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance).fit(self.X, self.Y)
         self.coefs, self.intercepts = model.coef_, model.intercept_
+
+
+class McpPath(Folds):
+    """Logistic regression with the minimax concave penalty, each level started from the one before."""
+
+    # Three in units of the curvature of the loss, which is a quarter: steps of unit variance stay convex.
+    gamma = 12.0
+
+    def path(self, X, y):
+        X, sign = by_columns(X), signs(y)
+        solver = AndersonCD(tol=1e-4, fit_intercept=True)
+        w, found = np.zeros(X.shape[1] + 1), []
+        for level in self.task["levels"]:
+            penalty = MCPenalty(level, gamma=self.gamma)
+            w = solver.solve(X, sign, Logistic(), penalty, w.copy(), X @ w[:-1] + w[-1])[0]
+            found.append(w)
+        return np.array(found)[:, None, :-1], np.array(found)[:, -1:]

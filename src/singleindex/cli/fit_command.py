@@ -67,19 +67,32 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
     help="CSV of feature,group. Without it, a group is the features of one column.",
 )
 @click.option("--shape", metavar="ROWSxCOLS", help="Of the features as a matrix, for low-rank.")
+@click.option(
+    "--never-penalise",
+    multiple=True,
+    metavar="COL",
+    help="A column that is in the model in any case; --n-atoms does not count it.",
+)
+@click.option(
+    "--sign",
+    multiple=True,
+    metavar="COL=+",
+    help="A column whose weight is not negative; COL=- not positive.",
+)
 @click.option("--n-atoms", metavar="LIST", callback=counts, help="Numbers of features, or groups, to try.")
 @click.option(
-    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Of the cross-validation."
+    "--folds", type=click.IntRange(2), default=10, show_default=True, help="Of the cross-validation."
 )
-@click.option("--scoring", help="What to choose by; scikit-learn's names. Brier score or squared error.")
+@click.option("--scoring", help="What to choose by; scikit-learn's names. Log-loss or squared error.")
 @click.option(
     "--rule",
-    type=click.Choice(["best", "one_se"]),
-    default="best",
+    type=click.Choice(["average", "best", "one_se"]),
+    default="average",
     show_default=True,
-    help="The best score, or the simplest model within one standard error of it.",
+    help="An average of the models that score well, the best one, or the simplest within one standard error "
+    "of it.",
 )
-@click.option("--average", is_flag=True, help="Average the models of the folds: steadier with few rows.")
+@click.option("--average", is_flag=True, help="Average the models of the folds, whatever the rule.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds to run side by side.")
 @COLUMNS

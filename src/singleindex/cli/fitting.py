@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .data import Data, Rows, is_sparse
+from .data import Data, Rows
 from .messages import CliError
 from .structures import make_structure
 
@@ -20,10 +20,12 @@ class FitOptions:
     structure: str = "sparse"
     groups: str | None = None
     shape: str | None = None
+    never_penalise: tuple[str, ...] = ()
+    sign: tuple[str, ...] = ()
     n_atoms: list[int] | None = None
-    folds: int = 5
+    folds: int = 10
     scoring: str | None = None
-    rule: str = "best"
+    rule: str = "average"
     average: bool = False
     jobs: int = 1
 
@@ -56,7 +58,7 @@ def check_scoring(name: str, task: str) -> None:
         raise CliError(f"there is no score {name!r}; use one of scikit-learn's, such as roc_auc or r2")
     of_numbers = get_scorer(name)._score_func.__module__.endswith("_regression")
     if of_numbers != (task == "regression"):
-        suits = "neg_mean_squared_error or r2" if task == "regression" else "neg_brier_score or roc_auc"
+        suits = "neg_mean_squared_error or r2" if task == "regression" else "neg_log_loss or roc_auc"
         raise CliError(f"the score {name!r} is not for {task}; use one such as {suits}")
 
 
@@ -80,13 +82,10 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
     classes = data.target.task == "classification"
     settings: dict[str, Any] = {
         "n_atoms": options.n_atoms, "structure": structure, "rule": options.rule, "cv": folds,
-        "refit": "average" if options.average else "auto", "n_jobs": options.jobs, "verbose": int(verbose),
+        "refit": "folds" if options.average else "auto", "n_jobs": options.jobs, "verbose": int(verbose),
     }  # fmt: skip
     if options.scoring is not None:
         settings["scoring"] = options.scoring
-    if not is_sparse(data.train.X):
-        # The columns of a table may be in any units; those of sparse data are mostly counts.
-        settings["scale_power"] = (0.5, 1.0)
     kind = SingleIndexClassifierCV if classes else SingleIndexRegressorCV
     return kind(**settings)
 

@@ -21,19 +21,57 @@ def make_structure(options: FitOptions, data: Data) -> tuple[Any, list[str]]:
     """Return the structure, None for plain sparsity, and notes on it."""
     from .. import structures
 
-    if options.groups is not None and options.structure == "sparse":
-        return group_structure(options.groups, data)
-    if options.structure == "group":
+    if options.structure == "group" or (options.groups is not None and options.structure == "sparse"):
+        check_of_columns(options, ())
         return group_structure(options.groups, data)
     if options.structure == "rows":
         if data.target.y.ndim == 1 and len(np.unique(data.target.y)) <= 2:
             raise CliError(
                 "--structure rows shares features between several targets; name more with --target"
             )
-        return structures.RowSparse(), []
+        check_of_columns(options, ("never_penalise",))
+        return structures.RowSparse(factors=factors_of(options, data)), []
     if options.structure == "low-rank":
+        check_of_columns(options, ())
         return structures.LowRank(matrix_shape(options.shape, len(data.preparation.names))), []
+    if options.never_penalise or options.sign:
+        return structures.Sparse(factors=factors_of(options, data), signs=signs_of(options, data)), []
     return None, []
+
+
+def check_of_columns(options: FitOptions, allowed: tuple[str, ...]) -> None:
+    """Refuse options on single columns that a structure has no place for."""
+    for name in ("never_penalise", "sign"):
+        if getattr(options, name) and name not in allowed:
+            kind = "group" if options.groups is not None else options.structure
+            raise CliError(
+                f"--{name.replace('_', '-')} does not go with --structure {kind}; use --structure sparse"
+            )
+
+
+def factors_of(options: FitOptions, data: Data) -> dict[int, float] | None:
+    """Return the factors of the features of columns that are never penalised, by position."""
+    return {j: 0.0 for name in options.never_penalise for j in features_of(name, data)} or None
+
+
+def signs_of(options: FitOptions, data: Data) -> dict[int, float] | None:
+    """Return the signs of features, by position."""
+    signs: dict[int, float] = {}
+    for text in options.sign:
+        name, mark = text[:-2], text[-2:]
+        if mark not in ("=+", "=-"):
+            raise CliError(f"--sign {text} must be a column and its sign, such as --sign dose=+ or dose=-")
+        signs |= dict.fromkeys(features_of(name, data), 1.0 if mark == "=+" else -1.0)
+    return signs or None
+
+
+def features_of(name: str, data: Data) -> list[int]:
+    """Return the positions of a feature, or of all features that a column has become."""
+    names, sources = data.preparation.names, data.preparation.sources
+    found = [j for j, pair in enumerate(zip(names, sources, strict=True)) if name in pair]
+    if not found:
+        raise CliError(f"{name!r} is no feature in use; the features are {listed(names)}")
+    return found
 
 
 def matrix_shape(text: str | None, n_features: int) -> tuple[int, int]:

@@ -14,6 +14,9 @@ from .checks import check_length
 from .columns import Columns, Positions, as_positions
 from .sweep import Sweep, Visit
 
+# Powers of two beyond which the square of a factor may be no number.
+_EXTREME = 400
+
 
 class LinearMap(Protocol):
     """From the coordinates in which w is learned to the coefficients of the columns of X."""
@@ -154,6 +157,8 @@ class View(Design):
         if behind is None:
             return super().gram(which, weight)
         columns, factor = behind
+        if np.abs(np.frexp(factor)[1]).max(initial=0) > _EXTREME:
+            return super().gram(which, weight)  # squares of the columns themselves may be no numbers
         return self.design.gram(columns, weight) * np.outer(factor, factor)
 
     def _behind(self, which: Positions) -> tuple[Positions, FloatArray] | None:

@@ -152,7 +152,9 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     def _copy(self, fitted: Fitted, dtype: Any) -> None:
         """Set the fitted attributes."""
-        attributes = self._attributes(as_precise(fitted.coef, dtype), fitted.links)
+        coef = as_precise(fitted.coef, dtype)
+        attributes = self._attributes(coef, fitted.links)
+        attributes["n_features_"] = int(np.count_nonzero(coef.any(axis=1)))
         results = fitted.results
         single = len(results) == 1
         attributes["history_"] = results[0].history if single else [r.history for r in results]

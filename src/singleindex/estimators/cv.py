@@ -75,56 +75,80 @@ class SearchMixin(SingleIndexBase):
 class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     """Single-index regression that chooses its own settings by cross-validation.
 
+    Paths of models, from simple to rich, are traced on every fold for each column scale and link; held-out
+    rows weigh all of them. The weighted mean of a fold is then cut to its largest atoms, by as many as
+    held-out rows like. The model is the mean over the folds of what is left, without the features that few
+    of the averaged models use, and its link is learned from the held-out rows.
+
     Parameters
     ----------
     n_atoms : sequence of int or None, default=None
-        Numbers of atoms to try. None means the paper's fractions of the atoms there are, d/4 to d/1024, all,
-        half, and small counts. An empty sequence leaves hard thresholding out.
+        To how many atoms the averages are cut. None tries 1, 2, 3, 4, 6, 8, 11, … beside no cut, and
+        averages what the folds cannot tell apart. A list is a limit: the best one of these numbers is
+        taken, and w has no more atoms than it says. An empty list leaves the averages as they are.
     structure : object, default=None
         What w may look like; None means `Sparse()`.
-    alpha : float or sequence of float, default=(0.1,)
-        Ridge penalties to try.
+    alpha : float, sequence of float or None, default=None
+        Ridge penalties that are added along the paths. None means none, and paths of ridges alone among the
+        candidates, which use every feature: these count where there are two rows for each feature, or where
+        they win beyond two standard errors. See `dense_`.
     penalty : sequence of float or None, default=None
-        Soft thresholding levels to try, shares from 0 to 1; None means eight of them, where the structure has
-        soft thresholding. An empty sequence leaves it out.
-    scale_power : sequence of float or None, default=(0.5, 0.0)
-        Column scales to try. Of two that differ by less than a quarter in every column, the first only.
-    cv : int, splitter or iterable, default=5
+        The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
+        0.001, with more features than rows to 0.01. An empty sequence has the same levels, but none of the
+        averages uncut.
+    scale_power : sequence of float or None, default=(1.0, 0.5, 0.0)
+        Column scales to try: 1 brings all columns to the same spread, 0 takes them as they are. Of two that
+        differ by less than a quarter in every column, the first only.
+    cv : int, splitter or iterable, default=10
         How to split; groups are passed to `fit`.
-    scoring : str, callable or None, default="neg_mean_squared_error" ("neg_brier_score" for the classifier)
+    scoring : str, callable or None, default="neg_mean_squared_error" ("neg_log_loss" for the classifier)
         Any scorer of scikit-learn; None is the estimator's own `score`.
-    rule : {"best", "one_se"}, default="best"
-        Take the best mean score, or the simplest candidate within one standard error of it.
-    refit : {"auto", "all", "average"}, default="auto"
-        "all" learns w once more from all rows. "average" takes the mean of the folds' w, each at unit spread
-        of its index, over all candidates within one standard error of the best: steadier where there are few
-        rows, at the price of more features. "auto" averages below 150 rows.
+    rule : {"average", "best", "one_se"}, default="average"
+        Average the candidates, in step with how near their held-out scores are to the best; or take the best
+        one alone, or the simplest one within a standard error of it.
+    refit : {"auto", "folds", "all"}, default="auto"
+        "folds" takes the mean over the folds of the w that were chosen, "all" learns them once more from all
+        rows. "auto" is "folds" for averages and "all" for single candidates.
     held_out_link : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
-    lipschitz, link, tol
-        As in :class:`SingleIndexRegressor`.
-    max_iter : int, default=2
-        Iterations on each level of a path, twice as many on its first. Every one of them is a candidate.
+    lipschitz, link
+        As in :class:`SingleIndexRegressor`. With the learned link w is found with a straight line (the
+        classifier: a logistic curve) in its place, and where there are many rows with a learned one too;
+        the final link lies between the two, as far as held-out rows tell.
+    max_iter, tol
+        Of structures whose w is found by gradient steps, low rank and graphs among them: iterations on each
+        level of a path, twice as many on its first, each of them a candidate, and when to end. Their w are
+        not averaged: the best one is learned once more from all rows.
     n_jobs : int, default=None
         Folds that run side by side; the result is the same.
     verbose : int, default=0
-        Above 0, one line per fold and path on standard error. scikit-learn's callbacks work too, a progress
+        Above 0, one line per fold and stage on standard error. scikit-learn's callbacks work too, a progress
         bar among them.
 
     Attributes
     ----------
     best_params_ : dict
-        scale_power, alpha, n_atoms, penalty and iteration of the chosen candidate.
+        scale_power, link, alpha, penalty, n_atoms, ridge and relaxation of the candidate that has most
+        weight, the best of them where several have: of a path, and where averages were cut with the number
+        of atoms they were cut to (None: uncut).
     best_score_ : float
         Its mean held-out score.
     cv_results_ : dict of arrays
-        One entry per candidate; goes into a data frame as it is. NaN stands for no limit and no scale.
+        One entry per candidate; goes into a data frame as it is. `stage` is 1 for candidates along the
+        paths and 2 for cuts of their averages. `weight` is what each counts in its stage, `mean_n_atoms`
+        how many atoms it has, `relaxation` how far it is fitted anew without a penalty (0, 0.5 and 1),
+        `ridge` that of a dense candidate. NaN stands for no limit and no scale.
     path_ : dict
-        The chosen path on all rows: n_atoms, penalty, coefs and mse of every iterate, by level.
+        The path of the best candidate on all rows: n_atoms, penalty, coefs and mse of every level.
     stability_ : array of shape (n_features,) or (n_features, n_outputs)
-        In which share of the folds each feature was used.
+        In which share of the averaged models, over all folds and by weight, each feature is in use.
+    dense_ : bool
+        Whether most of the weight lies with candidates that use every feature. Then w is dense because it
+        predicts better so, and small weights mean little.
+    n_features_ : int
+        Number of features with a weight: those in 30 % of the averaged models at least.
     coef_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
-        As in :class:`SingleIndexRegressor`.
+        As in :class:`SingleIndexRegressor`; the history is that of the levels of `path_`.
 
     Examples
     --------
@@ -132,9 +156,9 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     >>> from singleindex.datasets import make_single_index
     >>> X, y, w, g = make_single_index(
     ...     200, 500, n_atoms=5, link="clipped", noise="gaussian", random_state=0)
-    >>> model = SingleIndexRegressorCV(n_atoms=[2, 5, 10], penalty=[], alpha=[0.1]).fit(X, y)
-    >>> model.best_params_["n_atoms"]
-    5
+    >>> model = SingleIndexRegressorCV(n_atoms=[2, 5, 10], cv=5).fit(X, y)
+    >>> model.best_params_["n_atoms"], model.n_features_
+    (5, 5)
     """
 
     def __init__(
@@ -160,14 +184,14 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         As in :class:`SingleIndexRegressorCV`.
     lipschitz, link, max_iter, tol, n_jobs, verbose
         As in :class:`SingleIndexRegressorCV`.
-    scoring : str, callable or None, default="neg_brier_score"
+    scoring : str, callable or None, default="neg_log_loss"
         Any scorer of scikit-learn; None is accuracy.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
 
     Attributes
     ----------
-    best_params_, best_score_, cv_results_, path_, stability_
+    best_params_, best_score_, cv_results_, path_, stability_, dense_, n_features_
         As in :class:`SingleIndexRegressorCV`.
     classes_, coef_, intercept_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexClassifier`.

@@ -37,13 +37,18 @@ class Output:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search tried and chose. `path` is empty for a completer, which goes along none."""
+    """What a search tried and chose.
+
+    `path` is empty for a completer, which goes along none; `is_dense` where candidates that use nearly every
+    feature have most of the weight.
+    """
 
     params: dict[str, Any]
     score: float
     results: dict[str, Any]
     scoring: Any
     path: dict[str, Any]
+    is_dense: bool
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,7 @@ def search_of(model: Any) -> Search | None:
         results=known["cv_results_"],
         scoring=known.get("scoring", "neg_mean_squared_error"),  # all that completers are chosen by
         path=known.get("path_", {}),
+        is_dense=known.get("dense_", False),
     )
 
 

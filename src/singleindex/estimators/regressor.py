@@ -72,6 +72,8 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
     ----------
     coef_ : array of shape (n_features,) or (n_features, n_outputs)
         w, in the units of X; float32 for float32 data.
+    n_features_ : int
+        Number of features with a weight, for any output.
     link_ : callable, or list of callables for several outputs
         The learned link, with its corners in `link_.knots_`.
     n_iter_ : int

@@ -43,7 +43,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
 
     Attributes
     ----------
-    coef_, link_, n_iter_, best_iter_, status_, history_, n_features_in_, feature_names_in_
+    coef_, n_features_, link_, n_iter_, best_iter_, status_, history_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexRegressor`.
 
     References

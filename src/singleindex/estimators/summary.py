@@ -63,9 +63,12 @@ def summarise(model: Any, top: int = 20) -> str:
     size = f"{len(features)} features, {len(facts.used)} with a weight"
     lines = [f"{facts.estimator}: {size}{f', {len(outputs)} outputs' if several else ''}"]
     lines += _search_lines(facts.search)
+    step = "level" if facts.search is not None and facts.search.path else "iteration"
     for output in outputs:
         lines += ["", *([f"== {output.name} =="] if several else [])]
-        lines += _solver_lines(output)
+        lines += _solver_lines(
+            output, "level" if facts.search is not None and facts.search.path else "iteration"
+        )
         lines += _weight_lines(output, features, top)
         lines += _link_lines(output, facts.kind)
     return "\n".join(lines)
@@ -115,21 +118,41 @@ def _search_lines(search: Search | None) -> list[str]:
     scoring = search.scoring if isinstance(search.scoring, str) else "score"
     chosen = ", ".join(f"{name}={_number(value)}" for name, value in search.params.items())
     tried = len(search.results["mean_test_score"])
-    return [f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}", f"  {chosen}"]
+    first = f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}"
+    return [first, f"  {chosen}", *_average_lines(search)]
 
 
-def _solver_lines(output: Output) -> list[str]:
-    """Return the lines on the solver; a model without a history tells its status alone."""
+def _average_lines(search: Search) -> list[str]:
+    """Return what the model is an average of; nothing where it is a single candidate."""
+    results = search.results
+    if "weight" not in results:
+        return []
+    lines = []
+    for stage, what in ((1, "along the paths"), (2, "cuts of their mean")):
+        n_averaged = np.count_nonzero(results["weight"][results["stage"] == stage])
+        if n_averaged > 1:
+            lines.append(f"{n_averaged} {what}")
+    lines = [f"  averaged: {', '.join(lines)}"] if lines else []
+    if search.is_dense:
+        lines.append("  dense: candidates that use nearly every feature have most of the weight")
+    return lines
+
+
+def _solver_lines(output: Output, step: str = "iteration") -> list[str]:
+    """Return the lines on the solver; a model without a history tells its status alone.
+
+    A search has the levels of its path as steps.
+    """
     lines = [f"Solver: {output.status}, {Status[output.status].value}"]
     if output.history is None or output.best_iter is None:
         return lines
     mse, kept = output.history["mse"], int(output.best_iter)
     atoms = _count(output.history["n_atoms"][kept], "atom")
-    return [*lines, f"  iterate {kept + 1} of {len(mse)} kept, {atoms}", *_error_lines(mse, kept)]
+    return [*lines, f"  {step} {kept + 1} of {len(mse)} kept, {atoms}", *_error_lines(mse, kept, step)]
 
 
-def _error_lines(mse: FloatArray, kept: int) -> list[str]:
-    rows: list[tuple[str, ...]] = [("iteration", "mse in the solver", "below the first")]
+def _error_lines(mse: FloatArray, kept: int, step: str) -> list[str]:
+    rows: list[tuple[str, ...]] = [(step, "mse in the solver", "below the first")]
     for t in _steps_to_show(len(mse), kept):
         # The last iterate may be worse than the first, and the first exact.
         fall = 1 - mse[t] / mse[0] if mse[0] > 0 else 0.0
@@ -150,7 +173,7 @@ def _weight_lines(output: Output, names: list[str], top: int) -> list[str]:
     weights, stability = output.weights, output.stability
     used = np.flatnonzero(weights)
     shown = used[np.argsort(-np.abs(weights[used]), kind="stable")][:top]
-    rows = [("feature", "weight", *(["in folds"] if stability is not None else []))]
+    rows = [("feature", "weight", *(["in models"] if stability is not None else []))]
     for j in shown:
         share = [] if stability is None else [f"{stability[j]:.0%}"]
         rows.append((names[j], f"{weights[j]:+.4g}", *share))

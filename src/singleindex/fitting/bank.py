@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..solvers.result import FloatArray
-from .trace import Model
+from .trace import NOTHING, Model
 
 # Weights below this share of the largest are none.
 _LEAST_WEIGHT = 0.01
@@ -76,16 +76,23 @@ class Bank:
 def common_bank(
     found: Sequence[tuple[dict[Any, Model], Any, FloatArray]], n_rows: int, n_outputs: int
 ) -> Bank:
-    """Return the candidates that every fold has: of each fold its models, its held-out rows and their indices."""
-    keys = [key for key in found[0][0] if all(key in models for models, _, _ in found)]
+    """Return the candidates that every fold has: of each fold its models, its held-out rows and their indices.
+
+    Where there are none such, all of them: on a fold that lacks one, the one before stands for it.
+    """
+    every = list(dict.fromkeys(key for models, _, _ in found for key in models))
+    keys = [key for key in every if all(key in models for models, _, _ in found)] or every
     total, times = np.zeros((len(keys), n_rows, n_outputs)), np.zeros(n_rows)
     chosen = []
     for models, rows, index in found:
-        place = {key: k for k, key in enumerate(models)}
-        order = [place[key] for key in keys]
-        total[:, rows] += index[order]
+        place, at, order = {key: k for k, key in enumerate(models)}, -1, []
+        for key in keys:
+            at = place.get(key, at)
+            order.append(at)
+        total[:, rows] += np.concatenate([index, np.zeros((1, *index.shape[1:]))])[order]
         times[rows] += 1
-        chosen.append([models[key] for key in keys])
+        with_none = [*models.values(), NOTHING]
+        chosen.append([with_none[at] for at in order])
     with np.errstate(invalid="ignore"):
         total /= np.where(times > 0, times, np.nan)[None, :, None]
     return Bank(keys, chosen, total)

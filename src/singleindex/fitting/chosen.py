@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ..solvers import Iterate, SolverResult
@@ -15,7 +16,7 @@ from .bank import Bank, Scores
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
-from .grid import EXACT, GRADIENT, Cell
+from .grid import EXACT, GRADIENT, Cell, is_dense
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -64,21 +65,23 @@ def as_record(
     chosen: Chosen,
 ) -> Fitted:
     """Return the model with its link and the record of the search."""
-    best = bank.keys[_best_path(first, bank, cells)]
+    best = bank.keys[_heaviest(first, first_weights, on_shown_paths(bank, cells))]
+    dense = [is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys]
     votes = chosen.bank.votes(chosen.weights, data.n_features)
     coef = coef_of(plan, settings, data, cells, largest, bank, first_weights, chosen)
     if settings.rule == "average" and not chosen.is_limited:
-        coef = without_rare(coef, votes, plan.is_joint(data.n_outputs))
+        coef = without_rare(coef, votes, plan, data.n_outputs)
     path = whole_path(plan, cells[best.cell], data.design, data.spread, data.whole, largest[best.cell])
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
     results = with_links(plan, settings, data, results, chosen)
     unit = targets.unit
     found = {
         **search_record(cells, largest, bank, first, first_weights, chosen, settings, unit),
-        "path_": path.record(unit),
+        "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
+        "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
     }
-    return as_fitted(results, lambda w: w, unit, found)
+    return as_fitted(results, data.to_features, unit, found)
 
 
 # ---------------------------------------------------------------- w
@@ -130,12 +133,16 @@ def average_of_all(
     return average / total
 
 
-def without_rare(coef: FloatArray, votes: FloatArray, is_joint: bool) -> FloatArray:
-    """Return w without what few of the averaged models use."""
-    if is_joint:
+def without_rare(coef: FloatArray, votes: FloatArray, plan: Plan, n_outputs: int) -> FloatArray:
+    """Return w without what few of the averaged models use; what is never penalised stays."""
+    if plan.is_joint(n_outputs):
         votes = np.broadcast_to(votes.max(axis=1, keepdims=True), votes.shape)
     least = np.minimum(LEAST_VOTES, votes.max(axis=0))
-    return np.where(votes >= least - 1e-12, coef, 0.0)
+    kept = votes >= least - 1e-12
+    shape = plan.structure.separable(plan.n_features)
+    if shape is not None:
+        kept |= shape.is_free[:, None]
+    return np.where(kept, coef, 0.0)
 
 
 # ---------------------------------------------------------------- its link
@@ -171,16 +178,17 @@ def _at_rows(best: Iterate, design: Any, plan: Plan, data: Any, k: int) -> Itera
 # ---------------------------------------------------------------- how it was found
 
 
-def _best_of_all(scores: Sequence[Scores]) -> int:
-    return int(np.nanargmin(np.mean([one.mean for one in scores], axis=0)))
+def _heaviest(scores: Sequence[Scores], weights: FloatArray, among: Any = True) -> int:
+    """Return the candidate of the largest weight, the best one of several."""
+    weight = np.where(among, weights.mean(axis=1), -1.0)
+    mean = np.where(weight >= weight.max() - 1e-9, np.mean([one.mean for one in scores], axis=0), np.inf)
+    return int(np.argmax(mean <= np.nanmin(mean) + 1e-12 * abs(np.nanmin(mean))))  # the first of equals
 
 
-def _best_path(scores: Sequence[Scores], bank: Bank, cells: Sequence[Cell]) -> int:
-    """Return the best candidate that lies on a path to be shown: none of a ridge."""
-    mean = np.mean([one.mean for one in scores], axis=0)
+def on_shown_paths(bank: Bank, cells: Sequence[Cell]) -> NDArray[np.bool_]:
+    """Tell which candidates lie on a path to be shown: one of exact steps, where there are such."""
     methods = {cell.method for cell in cells}
-    shown = [cells[key.cell].method == (EXACT if EXACT in methods else GRADIENT) for key in bank.keys]
-    return int(np.nanargmin(np.where(shown, mean, np.inf)))
+    return np.array([cells[key.cell].method == (EXACT if EXACT in methods else GRADIENT) for key in bank.keys])
 
 
 def search_record(
@@ -196,16 +204,17 @@ def search_record(
     """Return `best_params_`, `best_score_` and `cv_results_`."""
     rows = [_settings_of(cells[key.cell], key) for key in bank.keys]
     tables = [_table(rows, 1, bank, first, first_weights)]
-    params = dict(rows[_best_of_all(first)])
-    final = first
+    at, final = _heaviest(first, first_weights), first
+    params = dict(rows[at])
     if chosen.cutter is not None:
         cuts = [params | {"n_atoms": cut.n_atoms, "relaxation": cut.form} for cut in chosen.bank.keys]
         tables.append(_table(cuts, 2, chosen.bank, chosen.scores, chosen.weights))
-        params, final = cuts[_best_of_all(chosen.scores)], chosen.scores
+        at, final = _heaviest(chosen.scores, chosen.weights), chosen.scores
+        params = cuts[at]
     results = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
     results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)
-    scores = final[0].splits[_best_of_all(final)]
-    return {"best_params_": params, "best_score_": float(np.nanmean(scores)), "cv_results_": results}
+    score = float(np.nanmean(final[0].splits[at]))
+    return {"best_params_": params, "best_score_": score, "cv_results_": results}
 
 
 def _settings_of(cell: Cell, key: Any) -> dict[str, Any]:

@@ -166,6 +166,7 @@ def with_blended_link(
     part = None if weight is None else weight[seen]
     _, spread = spread_of(held_out[seen], part) if seen.any() else (0.0, 0.0)
     if not (sd > 0 and spread > 0):
+        warn_if_not_identified(best.link, y)
         return best
     shape = Sigmoid() if plan.is_classifier else Line()
     y = np.ascontiguousarray(y[seen])

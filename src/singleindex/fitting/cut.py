@@ -53,6 +53,7 @@ class Cutter:
     def __init__(self, plan: Plan, sd: FloatArray, sizes: list[int], keeps_all: bool, n_outputs: int) -> None:
         self.plan, self.sd, self.sizes, self.keeps_all = plan, sd, sizes, keeps_all
         self.is_joint = plan.is_joint(n_outputs)
+        self.shape = plan.structure.separable(plan.n_features)
         if plan.link_is_free:
             self.fitter: Any = FixedLink("logistic" if plan.is_classifier else "identity")
         else:
@@ -94,7 +95,7 @@ class Cutter:
         self, size: int, kept: FloatArray, used: Any, columns: FloatArray, fold: Fold
     ) -> Iterator[tuple[Cut, Model | None]]:
         """Yield a cut that was fitted anew, and the mean of it and what it was."""
-        free = np.column_stack([self._refit(columns, fold, kept[used], k) for k in range(kept.shape[1])])
+        free = np.column_stack([self._refit(columns, fold, kept, used, k) for k in range(kept.shape[1])])
         soft = kept[used]
         if self.plan.fitter.is_learned:
             soft, free = (at_unit_spread(w, columns, fold.share) for w in (soft, free))
@@ -105,20 +106,22 @@ class Cutter:
 
     @property
     def refits(self) -> bool:
-        return self.structure.separable(self.plan.n_features) is not None
+        return self.shape is not None
 
-    def _refit(self, columns: FloatArray, fold: Fold, start: FloatArray, k: int) -> FloatArray:
+    def _refit(self, columns: FloatArray, fold: Fold, kept: FloatArray, used: Any, k: int) -> FloatArray:
         """Return the coefficients of an output fitted anew to the columns that it uses."""
-        own = np.flatnonzero(start[:, k])
-        if not len(own):
-            return np.zeros(len(start))
+        start = kept[used, k]
+        own = np.flatnonzero(start)
+        free = np.zeros(len(start))
+        if not len(own) or self.shape is None:
+            return free
         share = fold.share
         scale = 1 / np.sqrt(share @ np.square(columns[:, own] - share @ columns[:, own]))
         scale[~np.isfinite(scale)] = 0.0
         y = np.ascontiguousarray(fold.Y[:, k])
-        free = np.zeros(len(start))
+        first = self._start(columns[:, own], start[own], scale, fold, y)
         free[own] = scale * relax(
-            columns[:, own] * scale, y, share, self._start(columns[:, own], start[own, k], scale, fold, y), self.fitter
+            columns[:, own] * scale, y, share, first, self.fitter, bounds=self.shape.bounds_of(used[own])
         )
         return free
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ..design import DenseDesign, View
-from ..solvers import SolverResult, Status, drive
+from ..solvers import Iterate, SolverResult, Status, drive
 from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.result import FloatArray
 from ..solvers.ridge import RidgeSteps, rotate
@@ -35,11 +35,11 @@ def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray 
     Independent columns are as well served by gradients. Coefficients of which there are as many as rows are
     held back by stopping early alone, which exact steps do not.
     """
-    n_rows = view.shape[0] if weight is None else np.count_nonzero(weight)
-    return can_take_exact_steps(plan, view, int(n_rows)) and is_correlated(view, y, weight)
+    n_rows = view.shape[0] if weight is None else float(weight.sum())
+    return can_take_exact_steps(plan, view, n_rows) and is_correlated(view, y, weight)
 
 
-def can_take_exact_steps(plan: Plan, view: View, n_rows: int) -> bool:
+def can_take_exact_steps(plan: Plan, view: View, n_rows: float) -> bool:
     """Tell whether w has exact steps, and few enough coefficients for them."""
     if plan.structure.separable(view.shape[1]) is None or not np.isfinite(plan.fitter.slope):
         return False
@@ -58,15 +58,7 @@ def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
     share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
     targets = y.reshape(n, -1)
     pull = view.rmatvec(((targets - share @ targets).T * share).T)
-    covariance = view.gram(most_telling(pull), share)
-    sd = np.sqrt(np.diag(covariance))
-    if len(sd) < 2 or not (sd > 0).all():
-        return len(sd) > 1
-    correlation = covariance / np.outer(sd, sd)
-    apart = np.square(correlation[np.triu_indices(len(sd), 1)])
-    # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it.
-    expected = float(np.square(share).sum())
-    return bool(apart.mean() > expected * (1 + LEAST_SURPRISE * np.sqrt(2 / len(apart))))
+    return are_correlated(view.gram(most_telling(pull), share), 1 / (n if weight is None else weight.sum()))
 
 
 def most_telling(pull: FloatArray) -> NDArray[np.intp]:
@@ -92,16 +84,26 @@ def solve_exactly(
     plan: Plan, view: View, y: FloatArray, weight: FloatArray | None, progress: Any = None, checkpoint: Any = None
 ) -> SolverResult:
     """Solve one problem by exact steps, and warn where they have not settled."""
+    shape, back = plan.structure.separable(view.shape[1]), None
     if plan.penalty > 0 or plan.n_atoms is not None:
         method: Any = (_soft if plan.penalty > 0 else _hard)(plan, view, y, weight)
-        back = None
+    elif shape is not None and shape.is_constrained:
+        method = Exact(view, y, plan.simplicity, plan.fitter, sample_weight=weight)
     else:
         method, back = _dense(plan, view, y, weight)
     result = drive(
         method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress, checkpoint=checkpoint
     )  # fmt: skip
     warn_if_not_settled(plan, result, stacklevel=5)
-    return result if back is None else replace(result, best=replace(result.best, coef=back(result.best.coef)))
+    return result if back is None else replace(result, best=_in_coordinates(result.best, back, view, weight))
+
+
+def _in_coordinates(best: Iterate, back: Any, view: View, weight: FloatArray | None) -> Iterate:
+    """Return an iterate of centred rows as one of the rows themselves."""
+    coef = back(best.coef)
+    index = view.matvec(coef)
+    centre = float(np.average(index - best.index, weights=weight))
+    return replace(best, coef=coef, index=index, link=best.link.shift(centre))
 
 
 def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:

@@ -118,11 +118,14 @@ def spread_of_columns(X: Any, variance: FloatArray, share: FloatArray) -> Spread
         return Spread(variance)
     columns, unit = doubtful[extreme], np.ones(X.shape[1])
     unit[columns] = np.ldexp(1.0, -np.clip(exponent[extreme], -1000, _LARGEST))
-    part = X[:, columns]
-    part = part @ sparse.diags(unit[columns]) if sparse.issparse(X) else part * unit[columns]
     variance = variance.copy()
-    variance[columns] = as_design(part).column_moments(share)[1]
+    variance[columns] = as_design(in_units(X[:, columns], unit[columns])).column_moments(share)[1]
     return Spread(variance, unit)
+
+
+def in_units(X: Any, unit: FloatArray) -> Any:
+    """Return X with every column times its unit."""
+    return X @ sparse.diags_array(unit) if sparse.issparse(X) else X * unit
 
 
 def _largest_sizes(X: Any) -> Any:

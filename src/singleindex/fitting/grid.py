@@ -58,7 +58,7 @@ def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows
     exact = is_exact(plan, n_outputs)
     scales = distinct_scales(plan, listed(settings.scale_power), spread)
     if exact:
-        levels = (exact_levels(settings.penalty, plan, design.shape),)
+        levels = (exact_levels(settings.penalty, plan, n_rows, design.shape[1]),)
         fitters, alphas = loop_fitters(plan, n_rows), listed(0.0 if settings.alpha is None else settings.alpha)
         method = EXACT
     else:
@@ -91,9 +91,9 @@ def is_dense(cell: Cell, level: int, n_rows: float) -> bool:
 
 
 def is_unbounded(plan: Plan) -> bool:
-    """Tell whether any w is one of the structure, so that a ridge may find it."""
+    """Tell whether any w is one of the structure, and all of it is held back: then a ridge may find it."""
     shape = plan.structure.separable(plan.n_features)
-    return shape is not None and shape.lower is None and shape.upper is None and bool(np.isfinite(shape.factor).all())
+    return shape is not None and not shape.is_constrained and bool(shape.factor.all())
 
 
 def check_sizes(plan: Plan, n_atoms: Any, n_features: int) -> list[int] | None:
@@ -122,11 +122,11 @@ def loop_fitters(plan: Plan, n_rows: float) -> list[LinkFitter]:
     return [fixed, plan.fitter] if n_rows >= _ROWS_TO_LEARN[plan.is_classifier] else [fixed]
 
 
-def exact_levels(penalty: Any, plan: Plan, shape: tuple[int, int]) -> tuple[Level, ...]:
+def exact_levels(penalty: Any, plan: Plan, n_rows: float, n_features: int) -> tuple[Level, ...]:
     """Return the levels of a path of exact steps, from strong to weak, as shares of the largest penalty."""
     if penalty is None or not len(listed(penalty)):
-        n, d = shape
-        shares = np.geomspace(1.0, _LAST_LONG if n > d else _LAST_WIDE, _N_LEVELS + 1)[1:].tolist()
+        last = _LAST_LONG if n_rows > n_features else _LAST_WIDE
+        shares = np.geomspace(1.0, last, _N_LEVELS + 1)[1:].tolist()
     else:
         shares = sorted({check_penalty(p, plan.structure, "penalty") for p in listed(penalty)}, reverse=True)
     return tuple(Level(penalty=share) for share in shares)

@@ -10,13 +10,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from ..design import Design
+from ..design import Design, as_design
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
 from .chosen import Chosen, as_record
 from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
-from .extremes import Spread
+from .extremes import Spread, in_units
 from .folds import splits_of
 from .dense import dense_win, has_many_rows, with_dense
 from .grid import Cell, check_sizes, is_dense, is_exact, listed, make_cells
@@ -26,7 +26,7 @@ from .plan import Plan
 from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
-from .trace import Fold, Key, Model, by_columns, held_out_indices, largest_penalties, rows_of, trace_cells
+from .trace import NOTHING, Fold, Key, Model, by_columns, held_out_indices, largest_penalties, rows_of, trace_cells
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
@@ -73,17 +73,22 @@ class SearchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """The rows of a search."""
+    """The rows of a search; `unit` is what columns that are hardly numbers were multiplied by, None without such."""
 
     X: Any
     Y: FloatArray
     weight: Weight
     design: Design
     spread: Spread
+    unit: FloatArray | None = None
 
     @property
     def whole(self) -> Fold:
         return Fold(self.X, self.Y, self.weight)
+
+    def to_features(self, w: FloatArray) -> FloatArray:
+        """Return the coefficients in the units that X came in."""
+        return w if self.unit is None else self.unit.reshape(-1, *[1] * (w.ndim - 1)) * w
 
     @property
     def n_outputs(self) -> int:
@@ -92,6 +97,15 @@ class Data:
     @property
     def n_features(self) -> int:
         return self.design.shape[1]
+
+
+def make_data(X: Any, Y: FloatArray, weight: Weight) -> Data:
+    """Return the rows of a search, their columns in units in which squares are numbers."""
+    design, spread = prepare(X, weight)
+    if spread.unit is None:
+        return Data(X, Y, weight, design, spread)
+    scaled = in_units(X, spread.unit)
+    return Data(scaled, Y, weight, as_design(scaled), Spread(spread.variance), spread.unit)
 
 
 def search(
@@ -105,7 +119,7 @@ def search(
     teller: Teller,
 ) -> Fitted:
     """Choose the settings on held-out rows, then learn w and the link from all."""
-    data = Data(X, targets.Y, weight, *prepare(X, weight))
+    data = make_data(X, targets.Y, weight)
     sizes = check_sizes(plan, settings.n_atoms, data.n_features)
     if not is_exact(plan, data.n_outputs):
         # Means of such w are none of the structure: the best one is learned once more.
@@ -150,15 +164,10 @@ def trace_folds(
         found.append(fold)
         progress.step("fold traced")
     bank = common_bank(found, len(data.Y), data.n_outputs)
-    if not bank.keys:
-        raise ValueError(NOTHING_FOUND)
+    if not bank.keys:  # no column has anything to do with y
+        none = [({Key(0, 0, 0.0): NOTHING}, test, np.zeros((1, len(test), data.n_outputs))) for _, test in splits]
+        return common_bank(none, len(data.Y), data.n_outputs)
     return bank
-
-
-NOTHING_FOUND = (
-    "No column of X has anything to do with y in some of the folds: there is no model to choose. Check X and y, "
-    "or use fewer folds."
-)
 
 
 def trace_fold(
@@ -182,6 +191,8 @@ def choose_first(
     among = bank.is_open(output)
     if not (has_many_rows(data) or dense_win(scores, dense)):
         among &= ~dense
+    if not among.any():  # as where nothing explains the output, whose path then has ended before it began
+        among[:] = True
     if rule == "average":
         return soft_weights(scores, among)
     return _single(rule, scores, bank.n_atoms(), among)
@@ -190,12 +201,14 @@ def choose_first(
 def _single(rule: str, scores: Scores, n_atoms: FloatArray, among: NDArray[np.bool_]) -> FloatArray:
     """Return the weights of one candidate alone: the best, or the simplest within a standard error of it."""
     mean = np.where(among, scores.mean, np.inf)
-    chosen = int(np.nanargmin(mean))
+    best = int(np.nanargmin(mean))
+    # Of candidates that are equal but for rounding the simplest, and the first.
+    room = 1e-12 * abs(mean[best])
     if rule == "one_se":
-        near = np.flatnonzero(mean - mean[chosen] <= scores.error_of(scores.losses[chosen]))
-        chosen = int(near[np.lexsort((mean[near], n_atoms[near]))[0]])
+        room = max(room, float(scores.error_of(scores.losses[best])))
+    near = np.flatnonzero(mean - mean[best] <= room)
     weight = np.zeros(len(n_atoms))
-    weight[chosen] = 1.0
+    weight[near[np.lexsort((np.round(mean[near] / (abs(mean[best]) or 1.0), 9), n_atoms[near]))[0]]] = 1.0
     return weight
 
 
@@ -231,6 +244,8 @@ def second_stage(
             (models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs))
         )
     of_cuts = common_bank(found, len(data.Y), data.n_outputs)
+    if not of_cuts.keys:
+        return Chosen(bank, first, weights, None)
     scores = judge.scores(of_cuts.held_out)
     if settings.rule == "average" and sizes is None:
         second = np.column_stack([_second_weights(one, of_cuts, data) for one in scores])

@@ -13,6 +13,7 @@ from ..design import Design, View, as_design, take_rows
 from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.relax import relax
 from ..solvers.result import FloatArray, Iterate
+from ..structures.separable import Separable
 from .cross_fit import Weight, spread_of
 from .extremes import Spread
 from .grid import EXACT, GRADIENT, RIDGE, Cell
@@ -63,6 +64,10 @@ class Model:
     def add_to(self, coef: FloatArray, by: FloatArray) -> None:
         """Add w, each output times a number, to an array of shape (n_features, n_outputs)."""
         coef.reshape(-1)[self.positions] += by[self.positions % len(by)] * self.values
+
+
+# No coefficient at all: of outputs that nothing explains.
+NOTHING = Model(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(1), 0.0)
 
 
 def as_model(coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool) -> Model | None:
@@ -154,7 +159,7 @@ def by_columns(X: Any) -> Design:
 def largest_penalties(
     plan: Plan, cells: Sequence[Cell], design: Design, spread: Spread, whole: Fold
 ) -> FloatArray:
-    """Return the least penalty at which w is zero: by cell and output, the same for outputs that are one problem."""
+    """Return the least penalty at which no atom is in use: by cell and output, the same for outputs that are one problem."""
     largest = np.zeros((len(cells), whole.n_outputs))
     for number, cell in enumerate(cells):
         if cell.method != EXACT:
@@ -187,24 +192,26 @@ def trace_exact(
     """Yield level, form and model along a path of exact steps."""
     view, method = exact_method(plan, cell, design, spread, fold)
     shares = [level.penalty for level in cell.levels]
-    most = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs)
+    most, is_empty = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
     for level, iterate in enumerate(exact_path(method, [share * largest for share in shares])):
-        n_used = np.count_nonzero(iterate.coef)
-        if not n_used:
+        if not iterate.coef.any():
             continue
-        if n_used > most or iterate.mse < _UNEXPLAINED * method.null:
+        n_used = np.count_nonzero(iterate.coef[~method.shape.is_free])
+        # No path is empty, however little there is to be explained, and however few rows there are.
+        if not is_empty and (n_used > most or iterate.mse < _UNEXPLAINED * method.null):
             return
-        for form, w, index in _forms(iterate, view, fold, cell, plan):
+        for form, w, index in _forms(iterate, view, fold, cell, plan, method.shape):
             coef, index = view.to_features(w), index.reshape(-1, fold.n_outputs)
             model = as_model(
                 coef.reshape(-1, fold.n_outputs), index, fold.weight, iterate.n_atoms, plan.fitter.is_learned
             )
             if model is not None:
+                is_empty = False
                 yield (level, form), model
 
 
 def _forms(
-    iterate: Iterate, view: View, fold: Fold, cell: Cell, plan: Plan
+    iterate: Iterate, view: View, fold: Fold, cell: Cell, plan: Plan, shape: Separable
 ) -> Iterator[tuple[float, FloatArray, FloatArray]]:
     """Yield the soft fit, and where there are rows enough that without a penalty, and the mean of both."""
     yield 0.0, iterate.coef, iterate.index
@@ -212,7 +219,7 @@ def _forms(
     if len(used) * _ROWS_TO_RELAX > fold.n_rows:
         return
     columns, soft = view.columns(used), iterate.coef[used]
-    free = relax_outputs(columns, fold, soft, cell)
+    free = relax_outputs(columns, fold, soft, cell, shape.bounds_of(used))
     if plan.fitter.is_learned:
         soft, free = (at_unit_spread(w, columns, fold.share) for w in (soft, free))
     for form in RELAXED[1:]:
@@ -221,11 +228,13 @@ def _forms(
         yield form, w, columns @ w[used]
 
 
-def relax_outputs(columns: FloatArray, fold: Fold, start: FloatArray, cell: Cell) -> FloatArray:
+def relax_outputs(
+    columns: FloatArray, fold: Fold, start: FloatArray, cell: Cell, bounds: Separable | None
+) -> FloatArray:
     """Return the relaxed coefficients of each output."""
     starts = start.reshape(len(start), -1)
     relaxed = np.column_stack([
-        relax(columns, np.ascontiguousarray(y), fold.share, s, cell.fitter, cell.alpha)
+        relax(columns, np.ascontiguousarray(y), fold.share, s, cell.fitter, cell.alpha, bounds)
         for y, s in zip(fold.Y.T, starts.T, strict=True)
     ])  # fmt: skip
     return relaxed.reshape(start.shape)
@@ -244,9 +253,7 @@ def merged(paths: list[dict[Any, Model]]) -> dict[Any, Model]:
     if len(paths) == 1:
         return paths[0]
     keys = sorted(set().union(*paths))
-    if not all(paths):
-        return {}
-    last = [next(iter(path.values())) for path in paths]
+    last = [next(iter(path.values()), NOTHING) for path in paths]
     together = {}
     for key in keys:
         ended = np.array([key not in path for path in paths])

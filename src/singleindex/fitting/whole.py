@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,9 +37,11 @@ class WholePath:
         best = replace(iterates[-1], n_iter=len(iterates) - 1, coef=coef, points=None, fitted=None)
         return SolverResult(best, Status.CHOSEN, as_history(records, _RECORDED), len(iterates))
 
-    def record(self, unit: FloatArray) -> dict[str, Any]:
-        """Return `path_`: the numbers and the coefficients of every level."""
-        coefs = np.array([[u * one.coef for one in path] for u, path in zip(unit, self.outputs, strict=True)])
+    def record(self, unit: FloatArray, to_features: Callable[[FloatArray], FloatArray]) -> dict[str, Any]:
+        """Return `path_`: the numbers and the coefficients of every level, in the units of X and y."""
+        coefs = np.array([
+            [u * to_features(one.coef) for one in path] for u, path in zip(unit, self.outputs, strict=True)
+        ])  # fmt: skip
         mse = np.array([
             [squared(u) * one.mse for one in path] for u, path in zip(unit, self.outputs, strict=True)
         ])  # fmt: skip

@@ -30,12 +30,11 @@ from ._layers import (
     _set_note,
     _shown_name,
 )
+from ._search_curves import Curve, Curves, chosen_level, curves_of, readable, words_on_choice
 
 _MAX_LINES = 500  # more than these grey lines are a grey area
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
-_PATH = ("scale_power", "alpha", "soft")
-_LEVEL = ("n_atoms", "penalty")
-Path = tuple[Any, ...]  # the values of _PATH
+_MOST_MARKERS = 20  # on a line; more are a thick line
 
 
 def plot_cv_curve(model: Any, *, ax: Any = None) -> Any:
@@ -52,12 +51,13 @@ def plot_cv_curve(model: Any, *, ax: Any = None) -> Any:
     -------
     ax : matplotlib Axes
 
-    Notes
-    -----
-    One line per path: column scale, ridge, and hard or soft thresholding. A point is the best iteration of
-    a level, at its mean number of atoms over the folds; bars are one standard error of the mean score. The
-    folds share most of their training rows, so that the bars are too short rather than too long. The ring is
-    the candidate that was chosen, which need not be the best of its level under `rule="one_se"`.
+    Notes ----- One line for the averages of a search that were cut, one each for those that were fitted
+    anew on what was left, half the way and all of it, and a point for the average as it is, at its mean
+    number of atoms over the folds. Bars are one standard error of the mean score; the folds share most of
+    their training rows, so that the bars are too short rather than too long. Black dots are what the model
+    is an average of, the ring has most weight. The paths that were averaged in the first place are grey.
+    Where nothing was cut they are shown in their stead, one line for each column scale, link and ridge,
+    with the best candidate of every level.
 
     Examples
     --------
@@ -66,30 +66,35 @@ def plot_cv_curve(model: Any, *, ax: Any = None) -> Any:
     >>> from singleindex.datasets import make_single_index
     >>> from singleindex.inspection import plot_cv_curve
     >>> X, y, w, g = make_single_index(150, 30, n_atoms=5, noise="gaussian", random_state=0)
-    >>> model = SingleIndexRegressorCV(alpha=[0.1], cv=3).fit(X, y)
+    >>> model = SingleIndexRegressorCV(cv=3).fit(X, y)
     >>> ax = plot_cv_curve(model, ax=Figure().subplots())
     >>> ax.get_xlabel()
     'number of atoms (mean over folds)'
     """
     search = _searched(model)
-    results = _readable(search.results)
-    error = _standard_errors(results)
-    paths = _best_of_levels(results)
+    curves = curves_of(search)
+    counts, scores = curves.results["mean_n_atoms"], curves.results["mean_test_score"]
     ax = _new_axes((7.2, 4.2)) if ax is None else ax
-    for style, (path, rows) in zip(_path_styles(list(paths)), paths.items(), strict=True):
-        rows = sorted(rows, key=lambda i: results["mean_n_atoms"][i])
-        _draw_scores(ax, results, error, rows, {**style, "label": _path_label(path, list(paths))})
-    chosen = _chosen_row(search, results)
-    (ring,) = ax.plot(
-        results["mean_n_atoms"][chosen], results["mean_test_score"][chosen], "o", color="black",
-        markersize=11, markeredgewidth=1.5, fillstyle="none", zorder=6, label="chosen",
+    _draw_behind(ax, curves)
+    colours = _colours(1 + max(curve.colour for curve in curves.shown))
+    for curve in curves.shown:
+        _draw_scores(ax, curves, curve, colours[curve.colour])
+    rings = []
+    if curves.behind and len(curves.averaged) > 1:
+        rings += ax.plot(
+            counts[curves.averaged], scores[curves.averaged], "o", color="black", markersize=3, zorder=6,
+            label="averaged",
+        )  # fmt: skip
+    rings += ax.plot(
+        counts[curves.chosen], scores[curves.chosen], "o", color="black", markersize=11, markeredgewidth=1.5,
+        fillstyle="none", zorder=6, label="most weight" if len(curves.averaged) > 1 else "chosen",
     )  # fmt: skip
-    _set_log_axis(ax, np.concatenate([results["mean_n_atoms"][rows] for rows in paths.values()]))
+    _set_log_axis(ax, counts[curves.rows])
     ax.set_xlabel("number of atoms (mean over folds)")
     ax.set_ylabel(f"held-out {_score_name(search, facts_of(model).kind)}")
     ax.spines[["top", "right"]].set_visible(False)
     _draw_legend_and_note(
-        ax, f"{_settings_in_words(search)}\nbars: ± 1 standard error", [*ax.containers, ring]
+        ax, f"{words_on_choice(search, curves)}\nbars: ± 1 standard error", [*ax.containers, *rings]
     )
     return ax
 
@@ -118,12 +123,10 @@ def plot_coefficient_path(
     -------
     ax : matplotlib Axes
 
-    Notes
-    -----
-    Models get richer to the right. Each level's w is divided by its norm, since its length is determined
-    only together with the slope of the link. The path is that of all rows, at the last iteration of each
-    level; the model may be an earlier iteration or, with `refit="average"`, a mean over the folds. The other
-    features are grey, at most 500 of them, the largest.
+    Notes ----- Models get richer to the right. Each level's w is divided by its norm, since its length is
+    determined only together with the slope of the link. The path is that of the best candidate, on all
+    rows; the model is an average of many candidates unless `rule` says otherwise. The other features are
+    grey, at most 500 of them, the largest.
 
     Examples
     --------
@@ -132,20 +135,20 @@ def plot_coefficient_path(
     >>> from singleindex.datasets import make_single_index
     >>> from singleindex.inspection import plot_coefficient_path
     >>> X, y, w, g = make_single_index(150, 30, n_atoms=5, noise="gaussian", random_state=0)
-    >>> model = SingleIndexRegressorCV(alpha=[0.1], cv=3).fit(X, y)
+    >>> model = SingleIndexRegressorCV(cv=3).fit(X, y)
     >>> ax = plot_coefficient_path(model, top=3, ax=Figure().subplots())
     >>> len(ax.texts)
     3
     """
     check_count("top", top)
     search, facts = _searched(model), facts_of(model)
-    path = _readable(search.path)
+    path = readable(search.path)
     coefs, what = _unit_coefs(facts, path["coefs"], output)
     names = _feature_names(facts, feature_names)
-    soft = path["soft"][0]
+    soft = path["kind"][0] == "soft"
     places = np.array(path["penalty"] if soft else path["n_atoms"], dtype=np.float64)
     order = np.argsort(-places if soft else places, kind="stable")
-    level = _chosen_level(search, path)
+    level = chosen_level(search, path, facts.outputs[0].best_iter)
     shown = _largest(np.abs(coefs[level]), top)
     ax = _new_axes((6.8, 4.4)) if ax is None else ax
     _draw_others(ax, places[order], np.delete(coefs, shown, axis=1)[order])
@@ -245,55 +248,10 @@ def _searched(model: Any) -> Search:
     return search
 
 
-def _readable(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a search recorded, with None, not NaN, for settings that are None, and which are soft."""
-    settings = {"n_atoms", "scale_power"} & record.keys()
-    # NaN alone differs from itself.
-    given = {s: np.array([v if v == v else None for v in record[s]], dtype=object) for s in settings}
-    return record | given | {"soft": [limit is None for limit in given["n_atoms"]]}
-
-
-def _standard_errors(results: dict[str, Any]) -> FloatArray:
-    n_folds = sum(name.startswith("split") and name.endswith("_test_score") for name in results)
-    # std_test_score divides by the number of folds; the standard error needs one less.
-    error: FloatArray = results["std_test_score"] / np.sqrt(max(n_folds - 1, 1))
-    return error
-
-
-def _best_of_levels(results: dict[str, Any]) -> dict[Path, list[int]]:
-    """Return, by path, the numbers of the candidates that are the best iteration of their level."""
-    best: dict[Path, dict[tuple[Any, ...], int]] = {}
-    score = results["mean_test_score"]
-    for i in np.flatnonzero(np.isfinite(score)).tolist():
-        levels = best.setdefault(tuple(results[name][i] for name in _PATH), {})
-        level = tuple(results[name][i] for name in _LEVEL)
-        if level not in levels or score[i] > score[levels[level]]:
-            levels[level] = i
-    return {path: list(levels.values()) for path, levels in best.items()}
-
-
-def _chosen_row(search: Search, results: dict[str, Any]) -> int:
-    same = np.ones(len(results["alpha"]), dtype=bool)
-    for name in ("scale_power", "alpha", *_LEVEL, "iteration"):
-        same &= np.array([value == search.params[name] for value in results[name]])
-    return int(np.flatnonzero(same)[0])
-
-
-def _chosen_level(search: Search, path: dict[str, Any]) -> int:
-    wanted = tuple(search.params[name] for name in _LEVEL)
-    return list(zip(*(path[name] for name in _LEVEL), strict=True)).index(wanted)
-
-
 def _score_name(search: Search, kind: str) -> str:
     if search.scoring is None:
         return "R²" if kind == "regression" else "accuracy"
     return search.scoring if isinstance(search.scoring, str) else "score"
-
-
-def _settings_in_words(search: Search) -> str:
-    best = search.params
-    level = f"penalty={best['penalty']:.3g}" if best["n_atoms"] is None else f"n_atoms={best['n_atoms']}"
-    return f"chosen: {level}, alpha={best['alpha']:g}, iteration {best['iteration']}: {search.score:.4g}"
 
 
 # ---------------------------------------------------------------- what a path tells
@@ -343,29 +301,24 @@ def _predictions(model: Any, X: Any, y: Any, wanted: Any) -> tuple[list[str], Fl
 # ---------------------------------------------------------------- layers
 
 
-def _path_styles(paths: list[Path]) -> list[dict[str, Any]]:
-    """Return a style per path: one colour for a ridge and a column scale, dashes for soft thresholding."""
-    pairs = list(dict.fromkeys(path[:2] for path in paths))
-    colours = dict(zip(pairs, _colours(len(pairs)), strict=True))
-    return [
-        {"color": colours[scale, alpha], "linestyle": "--" if soft else "-", "marker": "s" if soft else "o"}
-        for scale, alpha, soft in paths
-    ]
+def _draw_behind(ax: Any, curves: Curves) -> None:
+    """Draw what was averaged, in grey, where it lies within the picture of the others."""
+    counts, scores = curves.results["mean_n_atoms"], curves.results["mean_test_score"]
+    for curve in curves.behind:
+        ax.plot(counts[curve.rows], scores[curve.rows], color="0.8", linewidth=1, zorder=1)
+    rows = curves.rows
+    ends = np.concatenate([scores[rows] - curves.error[rows], scores[rows] + curves.error[rows]])
+    pad = 0.05 * np.ptp(ends) or 0.1
+    ax.set_ylim(np.min(ends) - pad, np.max(ends) + pad)
 
 
-def _path_label(path: Path, paths: list[Path]) -> str:
-    """Return what tells a path from the others."""
-    scale, alpha, soft = path
-    parts = [f"alpha={alpha:g}", "soft" if soft else "hard"]
-    if len({other[0] for other in paths}) > 1:
-        parts.insert(0, f"scale={scale}")
-    return ", ".join(parts)
-
-
-def _draw_scores(ax: Any, results: dict[str, Any], error: FloatArray, rows: list[int], style: Any) -> None:
+def _draw_scores(ax: Any, curves: Curves, curve: Curve, colour: Any) -> None:
+    results, rows = curves.results, curve.rows
+    marker = ("s" if curve.is_dashed else "o") if len(rows) <= _MOST_MARKERS else None
     ax.errorbar(
-        results["mean_n_atoms"][rows], results["mean_test_score"][rows], yerr=error[rows], markersize=4,
-        linewidth=1.4, elinewidth=1, **style,
+        results["mean_n_atoms"][rows], results["mean_test_score"][rows], yerr=curves.error[rows],
+        markersize=4, linewidth=1.4, elinewidth=1, color=colour, marker=marker, label=curve.label,
+        linestyle="--" if curve.is_dashed else "-", errorevery=1 + len(rows) // _MOST_MARKERS,
     )  # fmt: skip
 
 

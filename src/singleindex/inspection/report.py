@@ -133,10 +133,12 @@ def settings_of(model: Any) -> dict[str, Any]:
         found["structure"] = "Sparse" if model.structure is None else type(model.structure).__name__
     if search is not None:
         best = search.params
-        found |= {"atoms": best["n_atoms"], "ridge (alpha)": float(best["alpha"])}
+        found["atoms"] = "as the folds have it" if best["n_atoms"] is None else best["n_atoms"]
+        if best["alpha"]:
+            found["ridge (alpha)"] = float(best["alpha"])
         if best["penalty"]:
             found["soft thresholding"] = float(best["penalty"])
-        found |= {"column scale": best["scale_power"], "iteration": best["iteration"]}
+        found |= {"column scale": best["scale_power"], "features in use": len(facts_of(model).used)}
         return found | {"candidates tried": len(search.results["mean_test_score"])}
     if "n_atoms" in params:  # Slisotron has no structure to limit, and no ridge
         found |= {"atoms": model.n_atoms, "ridge (alpha)": float(model.alpha)}

@@ -41,12 +41,14 @@ def fit_blend(
     the two. With few rows the learned curve cannot win, with many it does wherever the truth is no sigmoid.
     """
     weight = np.ones(len(y)) if weight is None else weight
-    index = np.ascontiguousarray(index)
-    part = np.random.default_rng(0).permutation(len(y)) % _PARTS
+    index, y, weight = np.ascontiguousarray(index[weight > 0]), y[weight > 0], weight[weight > 0]
+    # Equal rows are in the same part, so that weights are repetitions; equal but for rounding.
+    _, row = np.unique(np.round(index, 9), return_inverse=True)
+    part = (np.random.default_rng(0).permutation(row.max() + 1) % _PARTS)[row]
     losses = np.zeros((2, len(y)))
     for number in range(_PARTS):
         test = part == number
-        train = ~test & (weight > 0)
+        train = ~test
         if not test.any() or not train.any():
             continue
         for k, curve in enumerate(_curves(index[train], y[train], weight[train], shape, bounded)):
@@ -54,7 +56,7 @@ def fit_blend(
     mean = losses @ weight / weight.sum()
     gain = weight.sum() * (mean[0] - mean[1]) / (2 * shape.gain_unit(float(mean.min())))
     share = float(1 / (1 + np.exp(-np.clip(gain, -50, 50))))
-    plain, learned = _curves(index[weight > 0], y[weight > 0], weight[weight > 0], shape, bounded)
+    plain, learned = _curves(index, y, weight, shape, bounded)
     if share < _LEAST_SHARE:
         return Blend(plain, 0.0)
     if share > 1 - _LEAST_SHARE:

@@ -155,5 +155,6 @@ class Line(Shape):
 def solve_pairs(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     """Solve many systems of two equations; of the symmetric matrices the entries 00, 01 and 11 are given."""
     a, b, c = hessian
-    determinant = np.maximum(a * c - b * b, 1e-300)
+    # Where the rows are one in all but name, the two equations are.
+    determinant = np.maximum(a * c - b * b, 1e-12 * a * c + 1e-200)
     return np.array([c * gradient[0] - b * gradient[1], a * gradient[1] - b * gradient[0]]) / determinant

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from ..files.arrays import make_sparse
@@ -26,21 +27,36 @@ RENAMED: dict[str, Mapping[str, str]] = {
         "link_cv": "held_out_link",
     },
 }  # fmt: skip
+# Values of parameters that have another name today: by class, parameter and value.
+_SAID = {"refit": {"average": "folds"}}
+REWORDED = {"SingleIndexRegressorCV": _SAID, "SingleIndexClassifierCV": _SAID}
 # What a search tells of its candidates.
 _TOLD = {"column_scale": "scale_power", "alpha_rows": "damping_rows", "alpha_cols": "damping_cols"}
 
 
 def renamed(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record of an object with its parameters under the names of today."""
-    names = RENAMED.get(spec["class"], {})
-    return {**spec, "parameters": {names.get(name, name): part for name, part in spec["parameters"].items()}}
+    names, words = RENAMED.get(spec["class"], {}), REWORDED.get(spec["class"], {})
+    parameters = {names.get(name, name): part for name, part in spec["parameters"].items()}
+    for name, said in words.items():
+        if isinstance(parameters.get(name), str):
+            parameters[name] = said.get(parameters[name], parameters[name])
+    return {**spec, "parameters": parameters}
 
 
 def renewed(name: str, value: Any) -> Any:
     """Return a fitted attribute as this version keeps it."""
     if name in ("best_params_", "cv_results_"):
-        return {_TOLD.get(key, key): part for key, part in value.items()}
+        told = {_TOLD.get(key, key): part for key, part in value.items()}
+        return _with_stages(told) if name == "cv_results_" and "scale_power" in told else told
     return _renewed_stream(value) if name == "stream_" else value
+
+
+def _with_stages(results: dict[str, Any]) -> dict[str, Any]:
+    """Return the candidates of a search as they are told today: all lay on paths, with learned links."""
+    alike = {"stage": 1, "link": "learned", "ridge": 0.0, "relaxation": 0.0}
+    n = len(results["scale_power"])
+    return {name: np.full(n, value) for name, value in alike.items()} | results
 
 
 def _renewed_stream(stream: dict[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from .descent import Rows, descend
 from .gradient import Gradient, State
 from .result import FloatArray, Iterate
 from .simplicity import Simplicity
+from .unpenalised import curvature_at
 
-# Curvature of the loss below which a row would count for next to nothing, however wrong it is.
-_LEAST_CURVATURE = 1e-3
 # The duality gap at which an inner problem is solved, as a share of its objective, and the most sweeps for it.
 _INNER_TOL, _MOST_SWEEPS = 1e-6, 1000
 # The same along paths, where the next level goes on from here.
@@ -86,8 +85,14 @@ class Exact(Gradient):
         if own is None:
             raise ValueError(f"{type(self.simplicity.structure).__name__} has no exact step.")
         self.shape: Separable = own
-        self.null = self._mean_square(self._centred(y))
         self.rows = float(design.shape[0] if self.weight is None else self.weight.sum())
+
+    @cached_property
+    def null(self) -> float:
+        """The mean squared error where no atom is in use."""
+        return self._mean_square(
+            self._centred(self.y) if self.unpenalised is None else self.unpenalised.residual
+        )
 
     @cached_property
     def spread(self) -> tuple[FloatArray, FloatArray]:
@@ -96,9 +101,10 @@ class Exact(Gradient):
 
     def start(self) -> State:
         if self.first is None:
+            if self.unpenalised is not None:
+                return ExactState(self.unpenalised.w, self.unpenalised.index, 1.0)
             _, d = self.design.shape
-            outputs = self.y.shape[1:]
-            return ExactState(np.zeros((d, *outputs)), np.zeros(self.y.shape), 1.0)
+            return ExactState(np.zeros((d, *self.y.shape[1:])), np.zeros(self.y.shape), 1.0)
         state = super().start()
         return ExactState(state.w, state.index, 1.0, link=state.link, fitted=state.fitted)
 
@@ -108,7 +114,7 @@ class Exact(Gradient):
 
     def move(self, state: Any, seen: FloatArray) -> State | None:
         """Return the minimiser of the quadratic at this state; `seen` are the residuals."""
-        curvature = self.curvature(seen + self.y)
+        curvature = curvature_at(self.fitter, seen + self.y)
         weight = self._weighted(curvature)
         rows = Rows(self.design, weight, -seen / curvature)
         inner = descend(
@@ -121,13 +127,6 @@ class Exact(Gradient):
         index = self.design.matvec(inner.w)
         change = self._change(state.index, index)
         return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap / max(inner.objective, 1e-300))
-
-    def curvature(self, fitted: FloatArray) -> FloatArray:
-        """Return the slope of the link at each row, or a bound of it."""
-        known = self.fitter.curvature(fitted)
-        if known is None:
-            return np.full(fitted.shape, self.fitter.slope)
-        return np.maximum(known, _LEAST_CURVATURE)
 
 
 def exact_path(method: Exact, penalties: Sequence[float], n_steps: int = 1) -> Iterator[Iterate]:

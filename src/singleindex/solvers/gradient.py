@@ -14,6 +14,7 @@ from ..link import LinkFitter
 from .drive import Run
 from .result import FloatArray, Iterate
 from .simplicity import Simplicity, squared_length
+from .unpenalised import Unpenalised, fit_unpenalised
 
 # Coefficients of a start beyond which squares of its index might be no numbers.
 _FAR = 2.0**100
@@ -111,9 +112,20 @@ class Gradient:
         """Xᵀ(y − ȳ)/n; a warm start without a penalty has no use for it."""
         return self.design.rmatvec(self._weighted(self._centred(self.y)))
 
+    @cached_property
+    def unpenalised(self) -> Unpenalised | None:
+        """Where nothing is in use but what is never penalised; None where there is no such thing."""
+        shape = self.simplicity.structure.separable(self.design.shape[1])
+        if shape is None or not shape.is_free.any():
+            return None
+        return fit_unpenalised(self.design, self.y, self.share, self.fitter, shape, self.simplicity.alpha)
+
     def largest_penalty(self) -> float:
-        """Return the least weight of the atomic norm at which w is zero."""
-        return self.simplicity.largest_penalty(self.correlation)
+        """Return the least weight of the atomic norm at which w is zero, but for what is never penalised."""
+        if self.unpenalised is None:
+            return self.simplicity.largest_penalty(self.correlation)
+        rest = self._weighted(self._centred(self.unpenalised.residual))
+        return self.simplicity.largest_penalty(self.design.rmatvec(rest))
 
     def start(self) -> State:
         link, fitted = None, None

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..link import LinkFitter
+from ..structures.separable import Separable
+from .descent import Products, descend
 from .result import FloatArray
 
 # A ridge that keeps what is nearly undetermined from running away, as a share of the mean curvature.
@@ -16,18 +22,26 @@ _LEAST_CURVATURE = 1e-4
 _LONGEST = 4.0
 # Steps with a known curvature, which are Newton's, and with a bound of it.
 _NEWTON, _MAJORISED = 3, 6
+# The duality gap of a step within bounds, as a share of its objective.
+_GAP = 1e-8
 
 
 def relax(
-    columns: FloatArray, y: FloatArray, share: FloatArray, start: FloatArray, fitter: LinkFitter, alpha: float = 0.0
+    columns: FloatArray,
+    y: FloatArray,
+    share: FloatArray,
+    start: FloatArray,
+    fitter: LinkFitter,
+    alpha: float = 0.0,
+    bounds: Separable | None = None,
 ) -> FloatArray:
     """Return the coefficients of some columns, of shape (n, k), that fit y best through their link.
 
-    Nearly: a few steps from `start`, and a small ridge.
+    Nearly: a few steps from `start`, and a small ridge. Within bounds, where there are any.
     """
     centred = columns - share @ columns
     w = start.copy()
-    factor, ridge = None, 0.0
+    metric: Metric | None = None
     index = centred @ w
     _, fitted = fitter.fit(index, y, share)
     steps = _MAJORISED if fitter.curvature(fitted) is None else _NEWTON
@@ -35,13 +49,18 @@ def relax(
         steps = 1  # least squares
     for _ in range(steps):
         known = fitter.curvature(fitted)
-        if known is not None or factor is None:
-            curvature = np.maximum(known, _LEAST_CURVATURE) if known is not None else np.full(len(y), fitter.slope)
-            factor, ridge = _factorised(centred, share * curvature, alpha)
-        gradient = centred.T @ (share * (y - fitted)) - ridge * w
-        try:
-            step = cho_solve(factor, gradient, check_finite=False)
-        except (LinAlgError, ValueError):
+        if known is not None or metric is None:
+            curvature = (
+                np.maximum(known, _LEAST_CURVATURE) if known is not None else np.full(len(y), fitter.slope)
+            )
+            metric = Metric.of(centred, share * curvature, alpha)
+        rest = share * (y - fitted)
+        gradient = centred.T @ rest
+        if bounds is None:
+            step = metric.step(gradient, w)
+        else:
+            step = metric.step_within(gradient, w, float(rest @ ((y - fitted) / curvature)), bounds)
+        if step is None:
             break
         move = centred @ step
         if known is not None:
@@ -53,10 +72,37 @@ def relax(
     return w
 
 
-def _factorised(centred: FloatArray, weight: FloatArray, alpha: float) -> tuple[object, float]:
-    total = weight.sum()
-    centred = centred - (weight @ centred) / total
-    curvature = (centred.T * weight) @ centred
-    ridge = alpha + _RIDGE * max(float(np.mean(np.diag(curvature))), 1e-300)
-    curvature[np.diag_indices_from(curvature)] += ridge
-    return cho_factor(curvature, lower=True, overwrite_a=True, check_finite=False), ridge
+@dataclass(eq=False)
+class Metric:
+    """Products of weighted columns, and the ridge that goes with them."""
+
+    products: FloatArray
+    ridge: float
+
+    @classmethod
+    def of(cls, centred: FloatArray, weight: FloatArray, alpha: float) -> Metric:
+        centred = centred - (weight @ centred) / weight.sum()
+        products = (centred.T * weight) @ centred
+        return cls(products, alpha + _RIDGE * max(float(np.mean(np.diag(products))), 1e-300))
+
+    @cached_property
+    def factor(self) -> Any:
+        ridged = self.products.copy()
+        ridged[np.diag_indices_from(ridged)] += self.ridge
+        return cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
+
+    def step(self, gradient: FloatArray, w: FloatArray) -> FloatArray | None:
+        """Return the way from w to where the quadratic is least; None where there is none."""
+        try:
+            step: FloatArray = cho_solve(self.factor, gradient - self.ridge * w, check_finite=False)
+        except (LinAlgError, ValueError):
+            return None
+        return step
+
+    def step_within(
+        self, gradient: FloatArray, w: FloatArray, square: float, bounds: Separable
+    ) -> FloatArray:
+        """Return the way to where it is least within bounds; `square` is what w leaves of the residuals'."""
+        there = descend(Products(self.products, gradient, square), w, bounds, 0.0, self.ridge, tol=_GAP)
+        step: FloatArray = there.w - w
+        return step

@@ -23,7 +23,7 @@ class Status(Enum):
     MAX_ITER = "max_iter was reached before the direction of the index settled"
     FLAT = "no direction in X is correlated with y: the link is constant"
     STOPPED = "a callback asked to stop"
-    CHOSEN = "the held-out score was best at this iterate"
+    CHOSEN = "by rows that were held out"
     STREAMED = "the stream of batches ended"
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..design import Design
 from ..link import LinkFitter
+from ..structures.separable import Separable, ranks_of
 from .exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from .relax import relax
 from .result import FloatArray
@@ -111,25 +112,33 @@ def fit_within(design: Design, method: Exact, w: FloatArray) -> Fit:
     support = np.flatnonzero(_used(w))
     columns = design.columns(support)
     targets, starts = (v.reshape(len(v), -1) for v in (method.y, w[support]))
-    fitter, values, fitted = method.fitter.of_output(), [], []
+    fitter, bounds, values, fitted = method.fitter.of_output(), method.shape.bounds_of(support), [], []
     for y, start in zip(targets.T, starts.T, strict=True):
         y = np.ascontiguousarray(y)
-        values.append(relax(columns, y, method.share, start, fitter, method.simplicity.alpha))
+        values.append(relax(columns, y, method.share, start, fitter, method.simplicity.alpha, bounds))
         fitted.append(fitter.fit(columns @ values[-1], y, method.share)[1])
     at_rows = np.column_stack(fitted)
     error = float((method.share @ np.square(targets - at_rows)).sum())
-    return Fit(support, np.column_stack(values).reshape(w[support].shape), at_rows.reshape(method.y.shape), error)
+    return Fit(
+        support, np.column_stack(values).reshape(w[support].shape), at_rows.reshape(method.y.shape), error
+    )
 
 
 def exchanged(design: Design, method: Exact, fit: Fit) -> Fit:
     """Return a fit in which single coordinates were exchanged for others, as long as its error falls."""
-    d = design.shape[1]
+    d, factor = design.shape[1], method.shape.factor
     _, variance = method.spread
     for _ in range(_EXCHANGES):
-        pull = np.abs(design.rmatvec(method.share * (method.y - fit.fitted)))
+        pull = np.abs(_allowed(design.rmatvec(method.share * (method.y - fit.fitted)), method.shape))
         pull = np.divide(pull, np.sqrt(variance), out=np.zeros(d), where=variance > 0)
+        pull = ranks_of(pull, factor)
         pull[fit.support] = 0.0
-        weakest = int(np.argmin(np.abs(fit.values) * np.sqrt(variance[fit.support])))
+        size = ranks_of(np.abs(fit.values) * np.sqrt(variance[fit.support]), factor[fit.support])
+        # What is never penalised is not for exchange.
+        size[factor[fit.support] == 0] = np.inf
+        weakest = int(np.argmin(size))
+        if not (pull.any() and np.isfinite(size[weakest])):
+            break
         w = fit.coef(d)
         w[fit.support[weakest]] = 0.0
         w[int(np.argmax(pull))] = np.finfo(np.float64).tiny
@@ -138,6 +147,11 @@ def exchanged(design: Design, method: Exact, fit: Fit) -> Fit:
             break
         fit = other
     return fit
+
+
+def _allowed(w: FloatArray, shape: Separable) -> FloatArray:
+    """Return w within bounds: of a gradient, what may come into use."""
+    return w if shape.lower is None and shape.upper is None else np.clip(w, shape.lower, shape.upper)
 
 
 def _used(w: FloatArray) -> NDArray[np.bool_]:

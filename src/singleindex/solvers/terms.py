@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures.separable import Separable
+from ..structures.separable import Separable, amounts
 from ._descent import block_gap, duality_gap, screen
 from .result import FloatArray
 
@@ -208,11 +208,6 @@ class BlockTerms:
             norm, self.amount[label[starts[:-1]]], None, None, self.alpha, starts,
             within, np.maximum(bound, 0.0),
         )  # fmt: skip
-
-
-def amounts(factor: FloatArray, penalty: float) -> FloatArray:
-    """Return penalty × factor; infinite factors stay so, whatever the penalty."""
-    return penalty * factor if penalty > 0 else np.where(np.isinf(factor), np.inf, 0.0)
 
 
 def by_urgency(pull: FloatArray, amount: FloatArray, used: NDArray[np.bool_]) -> Positions:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .base import FloatArray, LinearMap, Structure, is_count, keep_largest
+from .by_column import check_factors, is_chosen
 from .rows import shrink_factors
-from .separable import Separable
+from .separable import Separable, amounts, dual_norm_of, norm_of, ranks_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,9 @@ class GroupSparse(Structure):
     weights : None, "sqrt" or array of shape (n_groups,), default=None
         A group is ranked by its norm divided by its weight; "sqrt" takes the root of its size, so that
         large groups are not favoured. For labels, groups are in the order of the sorted labels. None
-        ranks by the norm, which makes `project` the nearest point.
+        ranks by the norm, which makes `project` the nearest point. In penalties they are the factors of the
+        groups. A group of weight 0 is never penalised: it is in every model, whole, and does not count among
+        the `n_atoms`. One of infinite weight is left out.
     n_inner : int, default=None
         Keep at most this many coefficients inside of each kept group, its largest.
     overlapping : bool, default=False
@@ -57,38 +60,39 @@ class GroupSparse(Structure):
 
     def project(self, w: FloatArray, n_atoms: int | None) -> FloatArray:
         labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
+        keep = weights == 0
         if self.n_inner is not None:
-            w = keep_inside(w, labels, self.n_inner)
-        norms = group_norms(w, labels, len(weights))
-        keep = np.zeros(len(weights), dtype=bool)
-        keep[keep_largest(norms / weights, len(weights) if n_atoms is None else n_atoms)] = True
+            w = np.where(keep[labels], w, keep_inside(w, labels, self.n_inner))
+        ranks = ranks_of(group_norms(w, labels, len(weights)), weights)
+        keep[keep_largest(ranks, len(weights) if n_atoms is None else n_atoms)] = True
+        keep &= np.isfinite(weights)
         return np.where(keep[labels], w, np.zeros_like(w))
 
     def count_atoms(self, w: FloatArray) -> int:
-        labels = self._disjoint_labels(len(w))
-        return len(np.unique(labels[w != 0]))
+        labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
+        return len(np.unique(labels[(w != 0) & (weights[labels] > 0)]))
 
     def check(self, shape: tuple[int, ...]) -> int:
         if self.n_inner is not None and not is_count(self.n_inner):
             raise ValueError(f"n_inner must be an integer of at least 1, or None; got {self.n_inner!r}.")
         if self.overlapping:
-            return len(self.coordinates(shape[0])[1]._weights(None))
+            return self.coordinates(shape[0])[1]._n_chosen(None)
         self._labels(shape[0])
-        return len(self._weights(shape[0]))
+        return self._n_chosen(shape[0])
 
     def shrink(self, w: FloatArray, amount: float) -> FloatArray:
         labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
-        factors = shrink_factors(group_norms(w, labels, len(weights)), amount * weights)
+        factors = shrink_factors(group_norms(w, labels, len(weights)), amounts(weights, amount))
         shrunk: FloatArray = w * factors[labels].astype(w.dtype, copy=False)
         return shrunk
 
     def norm(self, w: FloatArray) -> float:
         labels, weights = self._disjoint_labels(len(w)), self._weights(len(w))
-        return float(weights @ group_norms(w, labels, len(weights)))
+        return norm_of(group_norms(w, labels, len(weights)), weights)
 
     def dual_norm(self, gradient: FloatArray) -> float:
         labels, weights = self._disjoint_labels(len(gradient)), self._weights(len(gradient))
-        return float(np.max(group_norms(gradient, labels, len(weights)) / weights))
+        return dual_norm_of(group_norms(gradient, labels, len(weights)), weights)
 
     def separable(self, n_coordinates: int) -> Separable | None:
         if self.overlapping or self.n_inner is not None:
@@ -162,19 +166,17 @@ class GroupSparse(Structure):
             weights = np.asarray(self.weights, dtype=np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"weights must be {len(sizes)} positive finite numbers, one per group, got {self.weights!r}."
+                f"weights must be {len(sizes)} numbers of at least 0, one per group, got {self.weights!r}."
             ) from None
         if weights.shape != sizes.shape:
             raise ValueError(
-                f"weights must be {len(sizes)} positive finite numbers, one per group, "
+                f"weights must be {len(sizes)} numbers of at least 0, one per group, "
                 f"got shape {weights.shape}."
             )
-        wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
-        if len(wrong):
-            raise ValueError(
-                f"weights must be positive finite numbers, got {weights[wrong[0]]} for group {wrong[0]}."
-            )
-        return weights
+        return check_factors(weights, "weights", "group")
+
+    def _n_chosen(self, n_features: int | None) -> int:
+        return int(np.count_nonzero(is_chosen(self._weights(n_features))))
 
     def _positions(self, n_features: int) -> list[NDArray[np.intp]]:
         """Return checked arrays of column positions."""

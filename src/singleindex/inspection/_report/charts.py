@@ -10,7 +10,8 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from ...estimators.outputs import Search, facts_of
 from .._layers import _bin_means
-from .._search_plots import _best_of_levels, _chosen_row, _readable, _score_name, _standard_errors
+from .._search_curves import curves_of
+from .._search_plots import _score_name
 from ..scores import Predictions
 from .facts import LinkFacts
 from .svg import Chart, padded, short
@@ -89,36 +90,33 @@ def link_in_words(facts: LinkFacts, what: str) -> str:
 
 
 def draw_search(model: Any) -> Drawn | None:
-    """Draw the held-out score against the number of atoms, a line for each path of the search."""
+    """Draw the held-out score against the number of atoms, a line for each kind of candidate."""
     facts = facts_of(model)
     if facts.search is None:
         return None
-    results = _readable(facts.search.results)
-    error, paths = _standard_errors(results), _best_of_levels(results)
+    curves = curves_of(facts.search)
     name, sign = score_name(facts.search, facts.kind)
-    counts, scores = np.maximum(results["mean_n_atoms"], 0.8), sign * results["mean_test_score"]
-    rows = [i for path in paths.values() for i in path]
+    counts = np.maximum(curves.results["mean_n_atoms"], 0.8)
+    scores, error, rows = sign * curves.results["mean_test_score"], curves.error, curves.rows
     y_range = padded(np.concatenate([scores[rows] - error[rows], scores[rows] + error[rows]]))
     x_range = (counts[rows].min() / 1.15, counts[rows].max() * 1.15)
     chart = Chart(x_range, y_range, "features or groups in use", f"held-out {name}", log_x=True)
-    ridges = sorted({path[:2] for path in paths}, key=str)
     legend = []
-    for path, numbers in paths.items():
-        kind = _SERIES[ridges.index(path[:2]) % len(_SERIES)]
-        order = sorted(numbers, key=lambda i: counts[i])
-        titles = [f"{counts[i]:.3g} in use: {scores[i]:.4g} ± {error[i]:.2g}" for i in order]
-        chart.line(counts[order], scores[order], kind + (" soft" if path[2] else ""))
-        chart.dots(counts[order], scores[order], kind, 3, titles)
-        how = "soft" if path[2] else "hard"
-        legend.append((f"line {kind} {how}", f"ridge {path[1]:g}, {how} thresholding"))
-    chosen = _chosen_row(facts.search, results)
+    for curve in curves.shown:
+        kind, how = _SERIES[curve.colour % len(_SERIES)], " soft" if curve.is_dashed else ""
+        titles = [f"{counts[i]:.3g} in use: {scores[i]:.4g} ± {error[i]:.2g}" for i in curve.rows]
+        chart.line(counts[curve.rows], scores[curve.rows], kind + how)
+        chart.dots(counts[curve.rows], scores[curve.rows], kind, 3, titles)
+        legend.append((f"line {kind}{how}", curve.label))
+    chosen, n = curves.chosen, len(curves.averaged)
     at, bar = [counts[chosen]], error[chosen]
     chart.whiskers(at, [scores[chosen] - bar], [scores[chosen] + bar], "text")
-    chart.ring(counts[chosen], scores[chosen], f"chosen: {scores[chosen]:.4g} ± {bar:.2g}")
-    legend.append(("ring", "chosen, ± one standard error"))
+    what = f"most weight of {n} that are averaged" if n > 1 else "chosen"
+    chart.ring(counts[chosen], scores[chosen], f"{what}: {scores[chosen]:.4g} ± {bar:.2g}")
+    legend.append(("ring", f"{what}, ± one standard error"))
     text = (
-        f"Line chart of the held-out {name} against the number of features in use, {len(paths)} lines; the "
-        f"chosen candidate uses {counts[chosen]:.3g} and has {scores[chosen]:.4g}."
+        f"Line chart of the held-out {name} against the number of features in use, {len(curves.shown)} lines;"
+        f" the candidate of most weight uses {counts[chosen]:.3g} and has {scores[chosen]:.4g}."
     )
     better = "Higher" if sign > 0 else "Lower"
     note = f"{better} is better. The best of many candidates looks better here than it is on new rows."
@@ -129,7 +127,7 @@ def score_name(search: Search, kind: str) -> tuple[str, int]:
     """Return what to call the score, and -1 where it is a loss with its sign turned."""
     name = _score_name(search, kind)
     if name.startswith("neg_"):
-        return name[4:].replace("_", " ").replace("brier", "Brier"), -1
+        return name[4:].replace("_", " ").replace("brier", "Brier").replace("log loss", "log-loss"), -1
     return name.replace("_", " "), 1
 
 

@@ -1,0 +1,65 @@
+"""Paired comparisons over seeds, and the tables made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Figures = dict[int, dict[str, Any]]
+"""What a method did, by seed."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two methods on the same seeds: their means, and the error of the mean difference."""
+
+    ours: float
+    rival: float
+    error: float
+    n_seeds: int
+
+    @property
+    def difference(self) -> float:
+        return self.ours - self.rival
+
+    def is_beyond(self, n_errors: float) -> bool:
+        """Tell whether ours is higher by more than so many errors; unknown errors tell nothing."""
+        return bool(self.difference > n_errors * self.error)
+
+    def is_below(self, n_errors: float) -> bool:
+        return bool(self.difference < -n_errors * self.error)
+
+
+def pair(ours: Figures, rival: Figures, figure: str) -> Paired | None:
+    """Compare a figure on the seeds that both have; None where there is none."""
+    seeds = sorted(set(ours) & set(rival))
+    if not seeds:
+        return None
+    a = np.array([ours[seed][figure] for seed in seeds], dtype=float)
+    b = np.array([rival[seed][figure] for seed in seeds], dtype=float)
+    error = float(np.std(a - b, ddof=1) / np.sqrt(len(seeds))) if len(seeds) > 1 else float("nan")
+    return Paired(float(a.mean()), float(b.mean()), error, len(seeds))
+
+
+def mean_of(figures: Figures | None, figure: str) -> float:
+    if not figures:
+        return float("nan")
+    return float(np.mean([row[figure] for row in figures.values()]))
+
+
+def as_table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        "|---|" + "---|" * (len(head) - 1),
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+
+
+def as_text(value: float, digits: int = 3) -> str:
+    return "–" if np.isnan(value) else f"{value:.{digits}f}"
+
+
+def passed(holds: bool) -> str:
+    return "held" if holds else "**missed**"

@@ -1,0 +1,279 @@
+"""The benchmark of the default search: its data are what they claim, its verdicts right."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.metrics import log_loss as sklearn_log_loss
+
+from benchmarks.exact_steps import cells, designs, frontier, rivals, tables
+from benchmarks.exact_steps.compare import pair
+from benchmarks.exact_steps.ours import OURS
+from benchmarks.exact_steps.ridge import ridge_logistic_path
+from benchmarks.exact_steps.tasks import Answer, Task, count_features, generated_figures, log_loss, mean_auc
+from benchmarks.side_by_side.peers.folds import Folds
+
+# ---------------------------------------------------------------- data
+
+
+def correlations(cell):
+    task = designs.make_task(cell, 100)
+    return np.corrcoef(np.vstack([task.X, task.X_test]).T)
+
+
+def test_there_are_the_cells_of_before_and_the_correlated_ones():
+    names = designs.cell_names()
+    assert len(names) == len(set(names)) == 42 + 7 * 4
+    of_gain = {name.rsplit(", ", 1)[0] for name in names if cells.counts_for_gain(name)}
+    assert of_gain == {
+        "neighbours .7 1000 × 200", "one factor .5 800 × 200", "one factor .7 800 × 200",
+        "one factor .9 800 × 200", "blocks of 20 .9 500 × 400",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.7, 0.9])
+def test_one_factor_is_in_every_pair_of_columns(rho):
+    found = correlations(f"one factor .{10 * rho:.0f} 800 × 200, ramp")
+    off_diagonal = found[~np.eye(200, dtype=bool)]
+    assert off_diagonal.min() > rho - 0.1
+    assert off_diagonal.mean() == pytest.approx(rho, abs=0.03)
+
+
+def test_blocks_are_correlated_inside_only():
+    found = correlations("blocks of 20 .9 500 × 400, ramp")
+    inside = np.equal.outer(np.arange(400) // 20, np.arange(400) // 20)
+    assert found[inside].min() > 0.85
+    assert np.abs(found[~inside]).mean() < 0.03
+
+
+@pytest.mark.parametrize("cell", ["5 factors 200 × 2000, ramp", "10 factors 400 × 1000, ramp"])
+def test_factors_are_as_many_as_named(cell):
+    task = designs.make_task(cell, 100)
+    spectrum = np.linalg.svd(task.X_test, compute_uv=False)
+    assert np.argmax(spectrum[:-1] / spectrum[1:]) + 1 == int(cell.split()[0])
+    assert np.std(task.X_test @ task.coef) == pytest.approx(designs.SIGNAL, rel=0.1)
+
+
+def test_mixed_units_hide_a_known_truth():
+    cell = "mixed units 400 × 30, logistic"
+    task = designs.make_task(cell, 100)
+    spread = task.X.std(axis=0)
+    assert spread.max() / spread.min() > 1e3
+    index = task.X_test / task.units @ task.coef
+    np.testing.assert_allclose(task.probability, expit(index))
+    w = task.coef / task.units
+    true = Answer(lambda X: expit(X @ w), lambda X: X @ w, w, 0.0)
+    figures = generated_figures(task, true)
+    assert figures["rmse"] == pytest.approx(0, abs=1e-12)
+    assert figures["cosine"] == pytest.approx(1)
+    # The same w taken for one of standardised columns points elsewhere.
+    assert generated_figures(dataclasses.replace(task, units=1.0), true)["cosine"] < 0.9
+
+
+@pytest.mark.parametrize("cell", ["mixed units 400 × 30, ramp", "counts 300 × 2000, relu"])
+def test_a_seed_gives_the_same_task_again(cell):
+    first, again = designs.make_task(cell, 100), designs.make_task(cell, 100)
+    other = designs.make_task(cell, 101)
+    assert abs(first.X - again.X).sum() == 0
+    assert abs(first.X - other.X).sum() > 0
+    np.testing.assert_array_equal(first.y, again.y)
+    assert set(np.unique(first.y)) == {0, 1}
+
+
+def test_the_generated_california_saturates_and_has_raw_units():
+    X, y = tables.make_california()
+    assert 0.02 < np.mean(y == 5.0) < 0.1
+    assert y.max() == 5.0
+    assert X.std(axis=0).max() / X.std(axis=0).min() > 1e3
+    assert np.corrcoef(X[:, -2:].T)[0, 1] < -0.9
+
+
+# ---------------------------------------------------------------- figures
+
+
+def test_log_loss_of_labels_classes_and_certainty():
+    p = np.array([0.2, 0.7, 0.9])
+    assert log_loss([0, 1, 1], p) == pytest.approx(sklearn_log_loss([0, 1, 1], p))
+    of_classes = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
+    assert log_loss([0, 2], of_classes) == pytest.approx(-np.log([0.5, 0.8]).mean())
+    assert log_loss([1], [0.0]) == pytest.approx(-np.log(1e-6))
+
+
+def test_auc_of_several_classes_is_one_against_the_rest():
+    score = np.eye(3)[[0, 1, 2, 0]]
+    assert mean_auc([0, 1, 2, 0], score) == 1.0
+    assert mean_auc([0, 1, 2, 1], score) < 1.0
+
+
+def test_features_in_use_by_any_output():
+    assert count_features(np.array([0.0, 1.0, -2.0])) == 2
+    assert count_features(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])) == 2
+
+
+# ---------------------------------------------------------------- rivals
+
+
+@pytest.mark.parametrize("shape", [(60, 8), (30, 50)])
+def test_the_ridge_path_is_stationary(shape):
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal(shape)
+    Z -= Z.mean(axis=0)
+    y = (rng.random(len(Z)) < expit(Z[:, 0])).astype(float)
+    levels = [1.0, 0.1, 0.001]
+    for level, w, b in zip(levels, *ridge_logistic_path(Z, y, levels), strict=True):
+        residual = expit(Z @ w + b) - y
+        np.testing.assert_allclose(Z.T @ residual / len(y) + level * w, 0, atol=1e-5)
+        assert abs(residual.mean()) < 1e-5
+
+
+def test_the_first_level_is_where_features_come_in():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((50, 6))
+    for y in (rng.integers(2, size=50), rng.integers(3, size=50)):
+        levels = rivals.penalty_levels(Z, y, None)
+        gradients = [abs(Z.T @ ((y == k) - np.mean(y == k))).max() / 50 for k in np.unique(y)]
+        assert levels[0] == pytest.approx(max(gradients))
+        assert len(levels) == 100
+        assert levels[-1] == pytest.approx(1e-3 * levels[0])
+
+
+@pytest.mark.parametrize(("best", "asked"), [(10, [50]), (45, [50, 75]), (99, [50, 75, 100])])
+def test_a_path_goes_on_until_its_best_level_is_behind(monkeypatch, best, asked):
+    seen = []
+
+    def path(task, power, n_first):
+        seen.append(n_first)
+        return {"losses": np.abs(np.arange(n_first) - best)}
+
+    monkeypatch.setattr(rivals, "l1_path", path)
+    assert np.argmin(rivals.l1_path_to_best(None, 1.0)["losses"]) == best
+    assert seen == asked
+
+
+def test_folds_score_each_row_by_the_path_that_has_not_seen_it():
+    class Means(Folds):
+        """A model that says the mean of the rows it had."""
+
+        def path(self, X, y):
+            return np.zeros((2, 1, X.shape[1])), np.full((2, 1), y.mean())
+
+    fold = np.array([1, 0, 1, 0])
+    solver = Means(
+        {"X": np.ones((4, 3)), "y": np.array([1.0, 2.0, 3.0, 4.0]), "fold": fold, "levels": [1, 2]}
+    )
+    solver.fit(None)
+    found = solver.answer()
+    np.testing.assert_array_equal(found["held_out"][:, 0, 0], [3.0, 2.0, 3.0, 2.0])
+    np.testing.assert_array_equal(found["intercepts"][:, 0], [2.5, 2.5])
+
+
+def test_each_column_of_y_is_a_task_of_its_own():
+    task = Task(np.ones((3, 2)), np.arange(6).reshape(3, 2), None, None, is_numeric=True)
+
+    def constant(one):
+        value = one.y[0]
+        return {"L1": Answer(lambda X: np.full(len(X), value), lambda X: np.zeros(len(X)), np.zeros(2), 1.5)}
+
+    answer = rivals.fit_any(task, None, constant)["L1"]
+    np.testing.assert_array_equal(answer.predict(task.X), [[0, 1]] * 3)
+    assert answer.seconds == 3.0
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def seeds_of(**figures):
+    """Return the figures of a method by seed, from a list for each figure."""
+    return {
+        seed: dict(zip(figures, values, strict=True))
+        for seed, values in enumerate(zip(*figures.values(), strict=True))
+    }
+
+
+CORRELATED, PLAIN = "one factor .7 800 × 200, ramp", "Gaussian 1000 × 200, ramp"
+RIVAL = seeds_of(rmse=[0.10, 0.12, 0.11], cosine=[0.90, 0.92, 0.91])
+
+
+def against_rival(plain, correlated):
+    figures = {PLAIN: {OURS: plain, "L1": RIVAL}, CORRELATED: {OURS: correlated, "L1": RIVAL}}
+    return cells.judge(figures, "L1")
+
+
+def test_better_everywhere_meets_all_criteria():
+    better = seeds_of(rmse=[0.09, 0.11, 0.10], cosine=[0.92, 0.94, 0.93])
+    verdict = against_rival(better, better)
+    assert all(verdict.criteria.values())
+    assert verdict.share_lower == 1.0
+    assert verdict.gain == pytest.approx(0.02)
+
+
+def test_a_cell_worse_by_five_percent_and_two_errors_is_named():
+    better = seeds_of(rmse=[0.09, 0.11, 0.10], cosine=[0.92, 0.94, 0.93])
+    worse = seeds_of(rmse=[0.12, 0.14, 0.13], cosine=[0.80, 0.82, 0.81])
+    verdict = against_rival(worse, better)
+    assert verdict.worse == verdict.turned == (PLAIN,)
+    assert verdict.share_lower == 0.5
+    assert not any(verdict.criteria[name] for name in ("RMSE lower in 75 %", "none worse", "no cosine lower"))
+
+
+def test_worse_by_less_than_five_percent_is_not_lost_nor_worse_within_the_errors():
+    little = seeds_of(rmse=[0.104, 0.124, 0.114], cosine=[0.90, 0.92, 0.91])
+    unsure = seeds_of(rmse=[0.08, 0.20, 0.10], cosine=[0.80, 0.96, 0.93])
+    assert against_rival(little, unsure).worse == against_rival(little, unsure).turned == ()
+
+
+def test_the_gain_counts_correlated_cells_with_more_rows_than_columns_only():
+    same = seeds_of(rmse=[0.1] * 3, cosine=[0.90, 0.92, 0.91])
+    turned = seeds_of(rmse=[0.1] * 3, cosine=[0.5, 0.5, 0.5])
+    assert against_rival(turned, same).gain == 0.0
+
+
+def test_one_seed_alone_loses_nothing():
+    one = {0: {"rmse": 0.9, "cosine": 0.1}}
+    verdict = against_rival(one, one)
+    assert verdict.n_cells == 2
+    assert verdict.worse == verdict.turned == ()
+
+
+def test_pairs_are_of_the_seeds_that_both_have():
+    found = pair(
+        {0: {"a": 1.0}, 1: {"a": 2.0}, 7: {"a": 99.0}}, {0: {"a": 0.0}, 1: {"a": 0.0}, 5: {"a": 9.0}}, "a"
+    )
+    assert (found.ours, found.rival, found.n_seeds) == (1.5, 0.0, 2)
+    assert found.error == pytest.approx(0.5)
+    assert pair({0: {"a": 1.0}}, {1: {"a": 1.0}}, "a") is None
+
+
+def test_tables_are_judged_by_the_better_rival_and_the_error_of_the_difference():
+    methods = {
+        OURS: seeds_of(log_loss=[0.10, 0.12]),
+        "L1": seeds_of(log_loss=[0.30, 0.30]),
+        "L2": seeds_of(log_loss=[0.10, 0.11]),
+    }
+    better, found, held = tables.judge("breast cancer", methods)
+    assert (better, held) == ("L2", True)
+    assert found.difference == pytest.approx(found.error)
+    methods[OURS] = seeds_of(log_loss=[0.12, 0.13])
+    assert not tables.judge("breast cancer", methods)[2]
+
+
+def test_a_higher_r2_is_better():
+    high, low = seeds_of(r2=[0.5, 0.52]), seeds_of(r2=[0.3, 0.31])
+    assert tables.judge("diabetes", {OURS: high, "L1": low})[2]
+    assert not tables.judge("diabetes", {OURS: low, "L1": low, "L2": high})[2]
+
+
+def test_the_frontier_names_what_is_below_l1():
+    def at(five, ten):
+        return seeds_of(**{"auc at 5": five, "auc at 10": ten})
+
+    figures = {"text": {OURS: at([0.7, 0.7], [0.9, 0.91]), "L1": at([0.8, 0.81], [0.8, 0.82])}}
+    pairs, lost = frontier.judge(figures)
+    assert set(pairs) == {("text", 5), ("text", 10)}
+    assert lost == [("text", 5)]
+
+
+def test_the_frontier_names_where_more_features_are_used_than_allowed():
+    figures = {"text": {OURS: seeds_of(**{"features at 5": [5, 6], "features at 10": [9, 10]})}}
+    assert frontier.over_limit(figures) == [("text", 5)]

@@ -1,0 +1,150 @@
+"""The lines of the benchmark of the default search: measured once, kept, and told of in a report."""
+
+import types
+
+import pytest
+
+from benchmarks.exact_steps import cells, report, run
+from benchmarks.exact_steps.__main__ import as_seeds
+from benchmarks.exact_steps.ours import OURS
+from benchmarks.exact_steps.store import Line, Store, figures_of
+
+
+@pytest.fixture
+def study():
+    """Return a study that keeps what it was asked to measure."""
+    made = types.SimpleNamespace(
+        NAME="tiny", FAMILIES={"ours": None, "L1": None}, MINE=("ours",), asked=[], wrong=False,
+        cells=lambda: ["a", "b"], make=lambda cell, seed: (cell, seed),
+    )  # fmt: skip
+
+    def measure(family, task):
+        made.asked.append((family, *task))
+        if made.wrong and task == ("b", 0):
+            raise ValueError("too hard\nfor this")
+        names = [OURS] if family == "ours" else ["L1", "L1 + isotonic"]
+        return {name: {"rmse": 0.1} for name in names}
+
+    made.measure = measure
+    return made
+
+
+@pytest.fixture
+def measure(study, tmp_path, monkeypatch):
+    """Return a function that runs the study at a commit, and says what was measured."""
+    store = Store(tmp_path / "lines.jsonl")
+
+    def at(commit, seeds=(0, 1)):
+        monkeypatch.setattr(run, "source_commit", lambda: commit)
+        study.asked.clear()
+        run.run_study(study, run.wanted_families(study, []), list(seeds), study.cells(), store)
+        return sorted(study.asked)
+
+    at.store = store
+    return at
+
+
+def test_what_is_stored_is_not_measured_again(measure):
+    assert len(measure("c1")) == 8
+    assert measure("c1") == []
+    assert len(measure("c1", seeds=(0, 1, 2))) == 4
+
+
+def test_a_new_commit_measures_ours_only_and_replaces_it(measure):
+    measure("c1")
+    assert {family for family, *_ in measure("c2")} == {"ours"}
+    lines = measure.store.read()
+    assert len(lines) == 2 * 2 * 3
+    assert {line.commit for line in lines.values() if line.method == OURS} == {"c2"}
+    assert {line.commit for line in lines.values() if line.method != OURS} == {""}
+
+
+def test_a_source_tree_with_changes_is_measured_every_time(measure):
+    measure("c1+changes")
+    assert len(measure("c1+changes")) == 4
+
+
+def test_what_failed_is_told_and_tried_again(measure, study):
+    study.wrong = True
+    measure("c1")
+    failed = [line for line in measure.store.read().values() if line.error]
+    assert {(line.cell, line.seed, line.error) for line in failed} == {("b", 0, "ValueError: too hard")}
+    study.wrong = False
+    assert measure("c1") == [("L1", "b", 0), ("ours", "b", 0)]
+
+
+def test_a_run_that_was_cut_short_goes_on_where_it_was(measure):
+    measure("c1")
+    lines = measure.store.path.read_text().splitlines(keepends=True)
+    measure.store.path.write_text("".join(line for line in lines if '"cell": "b"' not in line))
+    assert {cell for _, cell, _ in measure("c1")} == {"b"}
+
+
+def test_tidying_keeps_the_last_line_of_each_key(measure):
+    measure("c1")
+    measure("c2")
+    before = measure.store.read()
+    measure.store.tidy()
+    assert measure.store.read() == before
+    assert len(measure.store.path.read_text().splitlines()) == len(before)
+
+
+def test_families_by_group_and_by_name(study):
+    assert run.wanted_families(study, ["ours"]) == ["ours"]
+    assert run.wanted_families(study, ["rivals"]) == ["L1"]
+    assert run.wanted_families(study, ["L1", "ours"]) == ["ours", "L1"]
+    with pytest.raises(ValueError, match=r"has no method 'L7'; it has ours, rivals, L1"):
+        run.wanted_families(study, ["L7"])
+
+
+@pytest.mark.parametrize(("text", "seeds"), [("0-3", [0, 1, 2, 3]), ("7", [7]), ("1,4-5", [1, 4, 5])])
+def test_seeds_are_read(text, seeds):
+    assert as_seeds(text) == seeds
+
+
+# ---------------------------------------------------------------- the report
+
+
+CELL = "Gaussian 1000 × 200, ramp"
+
+
+def cell_lines(seed, commit, ours, rival):
+    return [
+        Line("cells", CELL, seed, OURS, "ours", {"rmse": ours, "cosine": 0.9} | OTHERS, commit),
+        Line("cells", CELL, seed, "L1", "L1", {"rmse": rival, "cosine": 0.9} | OTHERS),
+    ]
+
+
+OTHERS = {"log_loss": 0.5, "auc": 0.8, "features": 10, "seconds": 1.0}
+
+
+def write(tmp_path, lines):
+    store = Store(tmp_path / "lines.jsonl")
+    for line in lines:
+        store.append(line)
+    return report.write_report([cells], store).read_text()
+
+
+def test_the_report_names_the_cells_lost(tmp_path):
+    text = write(tmp_path, [*cell_lines(0, "c1", 0.2, 0.1), *cell_lines(1, "c1", 0.21, 0.1)])
+    assert f"  - {CELL}: 0.205 against 0.100" in text
+    assert "| Gaussian 1000 × 200 | ramp | 0.205 / 0.900 | – / – | **0.100** / 0.900 |" in text
+    assert "*Ours at c1 (2 lines).*" in text
+
+
+def test_the_report_leaves_tuning_seeds_out_and_says_where_commits_mix(tmp_path):
+    lines = [*cell_lines(0, "c1", 0.2, 0.1), *cell_lines(1, "c2", 0.2, 0.1), *cell_lines(100, "c3", 9.0, 0.1)]
+    text = write(tmp_path, lines)
+    assert "**Ours is of several commits: c1 (1 lines), c2 (1 lines).**" in text
+    assert "9.0" not in text
+
+
+def test_the_report_tells_of_failures(tmp_path):
+    failed = Line("cells", CELL, 0, "ours", "ours", error="ValueError: too hard")
+    text = write(tmp_path, [*cell_lines(1, "c1", 0.2, 0.1), failed])
+    assert f"- {CELL}, ours, 1 ×: ValueError: too hard" in text
+    assert figures_of([failed], "cells") == {}
+
+
+def test_an_empty_report_can_be_written(tmp_path):
+    assert "Not measured yet." in write(tmp_path, [])
