@@ -205,6 +205,13 @@ def test_groups_and_signs():
     assert len(set(groups[np.flatnonzero(model.coef_)])) == 3
 
 
+@pytest.mark.parametrize("hold", [lambda X, y: (X, y), lambda X, y: (chunk_arrays(X, y, chunk_rows=700),)])
+def test_a_penalty_of_few_atoms(hold):
+    X, y, _ = make_rows()
+    model = model_of({"n_atoms": 4, "penalty": 0.01}).fit(*hold(X, y))
+    assert np.count_nonzero(model.coef_) == 4
+
+
 # ---------------------------------------------------------------- when it is taken
 
 
