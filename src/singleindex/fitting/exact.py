@@ -122,21 +122,21 @@ def _in_coordinates(best: Iterate, back: Any, view: View, weight: FloatArray | N
 
 def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
     """Return exact steps at a penalty, started from those at stronger ones."""
+    shape = None
+    if plan.n_atoms is not None:
+        path = SoftPath(view, y, plan.simplicity, plan.fitter, weight, plan.n_atoms)
+        fit = path.best_fit(plan.n_atoms)
+        shape = path.method.shape if fit is None else path.method.shape.only(fit.support)
     way = Exact(
-        view,
-        y,
-        plan.simplicity,
-        plan.fitter,
-        sample_weight=weight,
-        inner_tol=PATH_TOL,
+        view, y, plan.simplicity, plan.fitter, shape=shape, sample_weight=weight, inner_tol=PATH_TOL,
         max_sweeps=PATH_SWEEPS,
-    )
+    )  # fmt: skip
     largest = way.largest_penalty()
     levels = largest * np.geomspace(1, plan.penalty, _LEVELS_BETWEEN + 1)[1:]
     start = list(exact_path(way, levels.tolist()))[-1]
     return Exact(
         view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, largest_penalty=largest,
-        sample_weight=weight, start=start if start.coef.any() else None,
+        sample_weight=weight, start=start if start.coef.any() else None, shape=shape,
     )  # fmt: skip
 
 

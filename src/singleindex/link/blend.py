@@ -37,8 +37,9 @@ def fit_blend(
     """Return a link for held-out rows whose index has a spread of about one.
 
     Two curves are fitted: a sigmoid (a line, for numbers), and an LPAV that is at most twice as steep, to
-    which the first one counts as 10√n rows more. Each predicts rows it has not seen; the likelihoods of these
-    weigh the two. With few rows the learned curve cannot win, with many it does wherever the truth is no sigmoid.
+    which the first one counts as 10√n rows more. Each predicts rows it has not seen; the likelihoods of
+    these weigh the two. With few rows the learned curve cannot win, with many it does wherever the truth is
+    no sigmoid.
     """
     weight = np.ones(len(y)) if weight is None else weight
     index, y, weight = np.ascontiguousarray(index[weight > 0]), y[weight > 0], weight[weight > 0]

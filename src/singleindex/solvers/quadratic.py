@@ -16,7 +16,7 @@ from .result import FloatArray
 from .simplicity import Simplicity
 
 # The duality gap at which a step is solved, as a share of its objective, and the most sweeps for it.
-_TOL, _MOST_SWEEPS = 1e-8, 1000
+_TOL, _MOST_SWEEPS = 1e-12, 1000
 # What is added to the curvature of a dense step, as a share of its largest: along directions in which X does
 # not vary the gradient is rounding, which is not to be divided by less.
 _LEAST_CURVATURE = 1e-10
