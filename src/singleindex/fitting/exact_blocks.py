@@ -34,6 +34,8 @@ class ExactChoice:
     view : View
     spread : Spread
         Of the columns of X.
+    n_rows : float
+        The sum of the weights: as many rows as they stand for.
     outputs, weight
         As the designs of rows take them.
     """
@@ -41,6 +43,7 @@ class ExactChoice:
     plan: Plan
     view: View
     spread: Spread
+    n_rows: float
     outputs: Sequence[Any]
     weight: FloatArray | None
 
@@ -67,11 +70,11 @@ class ExactChoice:
     @cached_property
     def variance(self) -> FloatArray | None:
         """The variances of the columns of the view; None where exact steps are out of question."""
-        (n, d), plan = self.view.shape, self.plan
+        d, plan = self.view.shape[1], self.plan
         if plan.solver is not None or self.spread.unit is not None or d > MOST_COLUMNS:
             return None
         behind = columns_behind(self.view.linear_map, np.arange(d))
-        if behind is None or not can_take_exact_steps(plan, self.view, n):
+        if behind is None or not can_take_exact_steps(plan, self.view, self.n_rows):
             return None
         columns, factor = behind
         variance: FloatArray = self.spread.variance[columns] * factor**2
@@ -84,7 +87,7 @@ class ExactChoice:
         would be the variances times w, but for chance: each correlation has a mean square of 1/n.
         """
         assert self.variance is not None
-        n, d = self.view.shape
+        n, d = self.n_rows, self.view.shape[1]
         w, product = method.peek()
         which = most_telling(method.correlation)
         which = which[self.variance[which] > 0]

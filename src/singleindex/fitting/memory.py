@@ -179,7 +179,7 @@ def solve_in_one_pass(
         mean=view.pull_back(survey.mean),
         covariance=np.column_stack([view.pull_back(c) for c in survey.covariance.T]),
     )
-    exact = ExactChoice(viewed, view, spread, outputs, weight)
+    exact = ExactChoice(viewed, view, spread, survey.total, outputs, weight)
     bins = solver if isinstance(solver, OnePass) else OnePass()
     checkpoints: list[Checkpoint] = []
     if progress is not None:
