@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..design import Design
-from ..link import FixedLink
 from ..solvers.relax import relax
 from ..solvers.result import FloatArray
 from ..structures import Structure
@@ -55,7 +54,7 @@ class Cutter:
         self.is_joint = plan.is_joint(n_outputs)
         self.shape = plan.structure.separable(plan.n_features)
         if plan.link_is_free:
-            self.fitter: Any = FixedLink("logistic" if plan.is_classifier else "identity")
+            self.fitter: Any = plan.plain_fitter
         else:
             self.fitter = plan.fitter
 
