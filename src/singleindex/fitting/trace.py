@@ -25,7 +25,7 @@ from .plan import Plan
 _MOST_COEFFICIENTS, _UNEXPLAINED = 0.5, 0.01
 # Relaxed fits are tried where there are so many rows per coefficient.
 _ROWS_TO_RELAX = 5
-# The most rows with which a link is learned in relaxed fits as well, and the most coefficients to relax beyond.
+# The most rows with which a link is learned in relaxed fits too, and the most coefficients to relax beyond.
 _FEW_ENOUGH_TO_LEARN, _MOST_OF_MANY_ROWS = 2000, 30
 # How far a soft fit is relaxed: not, half and wholly.
 RELAXED = (0.0, 0.5, 1.0)
@@ -232,7 +232,7 @@ class Relaxer:
         self.columns, self.free = np.zeros((0, 0)), np.zeros(0)
 
     def forms(self, iterate: Iterate) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-        """Yield the soft fit, and where there are rows enough the one without a penalty, and the mean of both."""
+        """Yield the soft fit, and with rows enough the one without a penalty, and the mean of both."""
         yield 0.0, iterate.coef, iterate.index
         used = np.flatnonzero(iterate.coef if iterate.coef.ndim == 1 else iterate.coef.any(axis=1))
         if len(used) > self.most:
