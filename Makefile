@@ -21,9 +21,10 @@ CORE_TESTS := $(addprefix tests/,estimators link structures design)
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-# The pictures of the documents are those of the demo.
+# The pictures of the documents are those of the demo, and figures of their own.
 images: demo
 	cp demo_output/links.png docs/images/links.png
+	$(BIN)/python docs/figures.py
 
 test: $(VENV)/.installed-test
 	$(PYTEST) tests README.md docs/start.md --doctest-glob='*.md'
