@@ -48,7 +48,7 @@ for name, structure in {"sparse": None, "group sparse": GroupSparse(groups)}.ite
     model = SingleIndexClassifierCV(structure=structure).fit(X, y)
     cosine = model.coef_ @ data.coef / np.linalg.norm(model.coef_) / np.linalg.norm(data.coef)
     found[name] = model
-    print(f"{name:13s} held-out Brier score {-model.best_score_:.3f}, cosine to the true w {cosine:.2f}")
+    print(f"{name:13s} held-out log-loss {-model.best_score_:.3f}, cosine to the true w {cosine:.2f}")
 
 # %%
 # Knowing the groups helps twice: fewer atoms to choose from, and no member of a group is lost.

@@ -57,10 +57,11 @@ for ax, name in zip(axes, ("in-sample link", "link_cv=5", "with search"), strict
 # Rank by the index
 # -----------------
 #
-# The link has flat pieces, where different rows get the same probability. For ranking, for AUC, for a
-# list of the hundred most likely, use ``decision_function``: it is the index, and has no ties.
+# A learned link has flat pieces, where different rows get the same probability. (That of a search lies
+# between such a curve and a sigmoid, and with few rows is the latter.) For ranking, for AUC, for a list of
+# the hundred most likely, use ``decision_function``: it is the index, and has no ties.
 
-model = models["with search"]
+model = models["link_cv=5"]
 print("different probabilities:", len(np.unique(model.predict_proba(X_new)[:, 1])))
 print("different indices:      ", len(np.unique(model.decision_function(X_new))))
 

@@ -24,4 +24,4 @@ plot_coefficient_path(model, top=6)
 # A feature that is used in all folds is one to believe in.
 
 for j in model.coef_.nonzero()[0]:
-    print(f"feature {j:3d}  weight {model.coef_[j]:+.2f}  in {model.stability_[j]:.0%} of the folds")
+    print(f"feature {j:3d}  weight {model.coef_[j]:+.2f}  in {model.stability_[j]:.0%} of the models")
