@@ -56,7 +56,7 @@ def factors_of(options: FitOptions, data: Data) -> dict[int, float] | None:
 
 def signs_of(options: FitOptions, data: Data) -> dict[int, float] | None:
     """Return the signs of features, by position."""
-    signs = {}
+    signs: dict[int, float] = {}
     for text in options.sign:
         name, mark = text[:-2], text[-2:]
         if mark not in ("=+", "=-"):

@@ -13,6 +13,10 @@ from .columns import Columns, DenseColumns
 from .moments import Moments
 from .sweep import Sweep, Visit, residuals_of, sweep_rows
 
+# BLAS cuts columns among its threads by multiples of a few, and sums what is left over in another order: of a
+# multiple of so many columns nothing is.
+_EVEN = 16
+
 
 class Design:
     """The data matrix X, known only by its products.
@@ -53,7 +57,7 @@ class Design:
     def moments(
         self, y: Sequence[Any], weight: FloatArray | None = None, which: NDArray[np.intp] | None = None
     ) -> Moments:
-        """Return the moments of some columns, or of all, and of the outputs `y`, from one visit of the rows."""
+        """Return the moments of some columns, or of all, and of the outputs `y`, from one visit of all."""
         return Moments.of(self, np.column_stack(y), weight, which)
 
     def visit_rows(
@@ -100,6 +104,11 @@ def covariances(columns: FloatArray, weight: FloatArray) -> FloatArray:
     centred = columns - weight @ columns
     covariance: FloatArray = (centred.T * weight) @ centred
     return covariance
+
+
+def even_columns(n_rows: int, n_columns: int) -> FloatArray:
+    """Return zeros with columns up to a multiple of `_EVEN`: products are then the same for any threads."""
+    return np.zeros((n_rows, -(-n_columns // _EVEN) * _EVEN))
 
 
 def unit_vector(d: int, j: int) -> FloatArray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ._products import dense_gather, dense_matvec_by_columns, dense_matvec_by_rows
 from ._sweep import dense_sweep
 from .arrays import FloatArray
-from .base import Design
+from .base import Design, even_columns
 from .checks import as_vector, check_length, check_numbers
 from .columns import DenseColumns, as_positions
 from .sweep import Visit, cut_rows, run_kernel
@@ -105,10 +105,13 @@ class DenseDesign(Design):
         some = self if len(which) == self.shape[1] and (which == np.arange(len(which))).all() else None
         some = some or DenseDesign(self.X[:, which])
         mean, root = some.column_moments(weight)[0], np.sqrt(weight)
-        products = np.zeros((len(which), len(which)))
-        rows = max(256, _BLOCK // max(len(which), 1))
-        for start in range(0, self.shape[0], rows):
+        n, d = some.shape
+        rows = min(n, max(256, _BLOCK // max(d, 1)))
+        buffer = even_columns(rows, d)
+        products = np.zeros((buffer.shape[1], buffer.shape[1]))
+        for start in range(0, n, rows):
             block = slice(start, start + rows)
-            centred = (some.X[block] - mean) * root[block, None]
+            centred = buffer[: min(rows, n - start)]
+            np.multiply(some.X[block] - mean, root[block, None], out=centred[:, :d])
             products += centred.T @ centred
-        return products
+        return np.ascontiguousarray(products[:d, :d])

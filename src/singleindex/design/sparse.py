@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ._products import csc_gather, csc_matvec, csc_moments, csc_rmatvec
 from ._sweep import csr_rmatvec
 from .arrays import FloatArray
-from .base import Design, by_outputs
+from .base import Design, by_outputs, even_columns
 from .checks import as_parts, as_sound, as_vector, check_numbers
 from .columns import Columns, SparseColumns, as_positions
 
@@ -107,5 +107,7 @@ class SparseDesign(Design):
             # The columns on the other side need no centring then.
             squares[full] = (some.T @ (centred.T * weight).T).T
             squares[:, full] = squares[full].T
-            squares[np.ix_(full, full)] = (centred.T * weight) @ centred
+            even = even_columns(*centred.shape)
+            even[:, : len(full)] = (centred.T * np.sqrt(weight)).T
+            squares[np.ix_(full, full)] = (even.T @ even)[: len(full), : len(full)]
         return squares

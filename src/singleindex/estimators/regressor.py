@@ -58,12 +58,14 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         The fit ends when the index turns by less than this angle in an iteration; with a known link, when it
         changes by less than this share. With a `penalty` it also ends when the objective changes by less
         than the share `tol` squared.
-    solver : "auto", "two-pass", "one-pass", "stochastic" or settings, default="auto"
-        How w is found: :class:`~singleindex.solvers.TwoPass`, plain CSI;
+    solver : "auto", "exact", "two-pass", "one-pass", "stochastic" or settings, default="auto"
+        How w is found: :class:`~singleindex.solvers.ExactSteps`, each of them a penalised regression, for
+        which correlated columns are no harder than others; :class:`~singleindex.solvers.TwoPass`, plain CSI;
         :class:`~singleindex.solvers.OnePass`, which reads the data once per iteration and sums rows into bins
         for the link; or :class:`~singleindex.solvers.Stochastic`, which steps on batches of rows. By default
         one pass for files, Dask and data in memory of 50 000 rows or more (10 000 for dense data of at least
-        20 rows for each column), two passes for others.
+        20 rows for each column), two passes for others; with exact steps where the columns that say most
+        about y are correlated. Of data in blocks these need at most 4096 columns.
     verbose : int, default=0
         Above 0, one line per iteration on standard error. scikit-learn's callbacks
         (`set_callbacks`, scikit-learn 1.9 and later) work too, a progress bar among them.

@@ -63,7 +63,6 @@ def summarise(model: Any, top: int = 20) -> str:
     size = f"{len(features)} features, {len(facts.used)} with a weight"
     lines = [f"{facts.estimator}: {size}{f', {len(outputs)} outputs' if several else ''}"]
     lines += _search_lines(facts.search)
-    step = "level" if facts.search is not None and facts.search.path else "iteration"
     for output in outputs:
         lines += ["", *([f"== {output.name} =="] if several else [])]
         lines += _solver_lines(

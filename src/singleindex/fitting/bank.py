@@ -35,7 +35,8 @@ class Bank:
     held_out: FloatArray
 
     def n_atoms(self) -> FloatArray:
-        return np.mean([[one.n_atoms for one in fold] for fold in self.models], axis=0)
+        counts: FloatArray = np.mean([[one.n_atoms for one in fold] for fold in self.models], axis=0)
+        return counts
 
     def is_open(self, output: int) -> NDArray[np.bool_]:
         """Tell for which candidates the path of an output has not ended, on any fold."""
@@ -47,9 +48,10 @@ class Bank:
         return open_
 
     def mean_held_out(self, weight: FloatArray) -> FloatArray:
-        """Return the weighted mean of the candidates' held-out indices; both by outputs, (n_rows, n_outputs)."""
+        """Return the weighted mean of the candidates' held-out indices, by outputs."""
         used = np.flatnonzero(weight.any(axis=1))
-        return np.einsum("kj,knj->nj", weight[used], self.held_out[used])
+        mean: FloatArray = np.einsum("kj,knj->nj", weight[used], self.held_out[used])
+        return mean
 
     def average(self, fold: int, weight: FloatArray, n_features: int) -> FloatArray:
         """Return the weighted mean of the candidates' w on a fold: (n_features, n_outputs)."""
@@ -61,7 +63,8 @@ class Bank:
     def votes(self, weight: FloatArray, n_features: int) -> FloatArray:
         """Return in which share of the models, of all folds and weighted, each coefficient is in use."""
         folds = range(len(self.models))
-        return np.mean([self.votes_of(fold, weight, n_features) for fold in folds], axis=0)
+        mean: FloatArray = np.mean([self.votes_of(fold, weight, n_features) for fold in folds], axis=0)
+        return mean
 
     def votes_of(self, fold: int, weight: FloatArray, n_features: int) -> FloatArray:
         """Return the same of one fold alone."""
@@ -76,7 +79,7 @@ class Bank:
 def common_bank(
     found: Sequence[tuple[dict[Any, Model], Any, FloatArray]], n_rows: int, n_outputs: int
 ) -> Bank:
-    """Return the candidates that every fold has: of each fold its models, its held-out rows and their indices.
+    """Return the candidates that every fold has, from its models, its held-out rows and their indices.
 
     Where there are none such, all of them: on a fold that lacks one, the one before stands for it.
     """
@@ -137,7 +140,8 @@ class Scores:
         centred = losses - (losses @ share)[..., None]
         if total <= 1:
             return np.zeros(losses.shape[:-1])
-        return np.sqrt(np.square(centred) @ share / (total - 1))
+        error: FloatArray = np.sqrt(np.square(centred) @ share / (total - 1))
+        return error
 
     def behind(self) -> tuple[FloatArray, FloatArray]:
         """Return how far each candidate is behind the best one, and the standard error of that."""
@@ -162,8 +166,10 @@ def equal_weights(scores: Scores, errors: float = 1.0) -> FloatArray:
 
 def within(scores: Scores, errors: float) -> NDArray[np.bool_]:
     behind, error = scores.behind()
-    return behind <= errors * error + 1e-12 * abs(scores.mean[scores.best])
+    near: NDArray[np.bool_] = behind <= errors * error + 1e-12 * abs(scores.mean[scores.best])
+    return near
 
 
 def _normalised(weight: FloatArray) -> FloatArray:
-    return weight / weight.sum()
+    shares: FloatArray = weight / weight.sum()
+    return shares

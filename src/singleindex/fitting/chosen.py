@@ -104,15 +104,18 @@ def coef_of(
         average = np.mean(chosen.averages, axis=0)
     else:
         folds = range(len(chosen.bank.models))
-        mean: FloatArray = np.mean([chosen.bank.average(f, chosen.weights, data.n_features) for f in folds], axis=0)
+        mean: FloatArray = np.mean(
+            [chosen.bank.average(f, chosen.weights, data.n_features) for f in folds], axis=0
+        )
         return mean
     if chosen.cutter is None:
         return average
     models = dict(chosen.cutter.cuts(average, np.ones_like(average), data.whole, data.design))
     coef, total = np.zeros_like(average), np.zeros(average.shape[1])
     for cut, weight in zip(chosen.bank.keys, chosen.weights, strict=True):
-        if weight.any() and models.get(cut) is not None:
-            models[cut].add_to(coef, weight)
+        model = models.get(cut)
+        if weight.any() and model is not None:
+            model.add_to(coef, weight)
             total += weight
     return np.divide(coef, total, out=average, where=total > 0)
 
@@ -129,8 +132,11 @@ def average_of_all(
             models[key].add_to(average, weight)
             total += weight
     if not total.all():  # all rows explain y further than any fold, and their path has ended earlier
-        return np.mean([bank.average(f, weights, data.n_features) for f in range(len(bank.models))], axis=0)
-    return average / total
+        folds = range(len(bank.models))
+        mean: FloatArray = np.mean([bank.average(f, weights, data.n_features) for f in folds], axis=0)
+        return mean
+    average /= total
+    return average
 
 
 def without_rare(coef: FloatArray, votes: FloatArray, plan: Plan, n_outputs: int) -> FloatArray:
@@ -148,9 +154,13 @@ def without_rare(coef: FloatArray, votes: FloatArray, plan: Plan, n_outputs: int
 # ---------------------------------------------------------------- its link
 
 
-def with_links(plan: Plan, settings: Any, data: Any, results: list[SolverResult], chosen: Chosen) -> list[SolverResult]:
+def with_links(
+    plan: Plan, settings: Any, data: Any, results: list[SolverResult], chosen: Chosen
+) -> list[SolverResult]:
     """Return the results with their final links, and w at the length that goes with them."""
-    results = [replace(one, best=_at_rows(one.best, data.design, plan, data, k)) for k, one in enumerate(results)]
+    results = [
+        replace(one, best=_at_rows(one.best, data.design, plan, data, k)) for k, one in enumerate(results)
+    ]
     if not plan.fitter.is_learned:
         return results
     if not settings.held_out_link:
@@ -188,7 +198,9 @@ def _heaviest(scores: Sequence[Scores], weights: FloatArray, among: Any = True) 
 def on_shown_paths(bank: Bank, cells: Sequence[Cell]) -> NDArray[np.bool_]:
     """Tell which candidates lie on a path to be shown: one of exact steps, where there are such."""
     methods = {cell.method for cell in cells}
-    return np.array([cells[key.cell].method == (EXACT if EXACT in methods else GRADIENT) for key in bank.keys])
+    return np.array(
+        [cells[key.cell].method == (EXACT if EXACT in methods else GRADIENT) for key in bank.keys]
+    )
 
 
 def search_record(
@@ -221,7 +233,8 @@ def _settings_of(cell: Cell, key: Any) -> dict[str, Any]:
     level = cell.levels[key.level]
     return {
         "scale_power": cell.scale_power, "link": cell.link, "alpha": cell.alpha, "penalty": level.penalty,
-        "n_atoms": level.n_atoms, "ridge": level.ridge, "relaxation": float(key.form) if cell.method == EXACT else 0.0,
+        "n_atoms": level.n_atoms, "ridge": level.ridge,
+        "relaxation": float(key.form) if cell.method == EXACT else 0.0,
     }  # fmt: skip
 
 

@@ -155,7 +155,7 @@ def with_cross_fitted_link(
 def with_blended_link(
     best: Iterate, plan: Plan, y: FloatArray, weight: Weight, held_out: FloatArray
 ) -> Iterate:
-    """Return the iterate with a link between a sigmoid, or a line, and a learned curve, fitted to held-out rows.
+    """Return the iterate with a link between a sigmoid, or a line, and a curve learned from held-out rows.
 
     `held_out` is the index of every row under models that have not seen it, at unit spread over those they
     have seen, and NaN for rows that were never held out. The index of new rows is brought to the spread of

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..design import Design
-from ..link import FixedLink
 from ..solvers.relax import relax
 from ..solvers.result import FloatArray
 from ..structures import Structure
@@ -55,7 +54,7 @@ class Cutter:
         self.is_joint = plan.is_joint(n_outputs)
         self.shape = plan.structure.separable(plan.n_features)
         if plan.link_is_free:
-            self.fitter: Any = FixedLink("logistic" if plan.is_classifier else "identity")
+            self.fitter: Any = plan.plain_fitter
         else:
             self.fitter = plan.fitter
 
@@ -137,6 +136,8 @@ class Cutter:
         return np.divide(length * w, scale, out=np.zeros_like(w), where=scale > 0)
 
     def _model(self, coef: FloatArray, index: FloatArray, fold: Fold) -> Model | None:
-        outputs = [coef] if self.is_joint or coef.shape[1] == 1 else [coef[:, [k]] for k in range(coef.shape[1])]
+        outputs = (
+            [coef] if self.is_joint or coef.shape[1] == 1 else [coef[:, [k]] for k in range(coef.shape[1])]
+        )
         counts = [self.structure.count_atoms(w if self.is_joint else w[:, 0]) for w in outputs]
         return as_model(coef, index, fold.weight, float(np.mean(counts)), self.plan.fitter.is_learned)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..solvers.result import FloatArray
 from ..solvers.ridge import ridge_path, rotate
@@ -18,14 +19,16 @@ from .trace import Fold, Key, Model, as_model, by_columns, held_out_indices, mer
 
 # Folds on which ridges are tried before the others are asked.
 _TRIAL = 3
-# Standard errors of the difference by which a dense model has to be better than every sparse one, unless there
-# are so many rows for every column.
+# Standard errors of the difference by which a dense model has to be better than every sparse one, unless
+# there are so many rows for every column.
 _BEYOND_DOUBT, _MANY_ROWS = 2.0, 2
-# Rows, or columns if there are fewer, beyond which they are not tried: their eigenvectors would cost too much.
+# Rows, or columns if there are fewer, beyond which they are not tried: eigenvectors would cost too much.
 _MOST_DIRECTIONS = 600
 
 
-def with_dense(plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cell], bank: Bank, judge: Judge) -> Bank:
+def with_dense(
+    plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cell], bank: Bank, judge: Judge
+) -> Bank:
     """Return the candidates with ridges among them, where these are of any promise."""
     ridges = [k for k, cell in enumerate(cells) if cell.method == RIDGE]
     n_trial = min(_TRIAL, len(splits))
@@ -94,7 +97,7 @@ def _is_promising(judge: Judge, dense: FloatArray, others: FloatArray) -> bool:
     return bool(best[0] < best[1])
 
 
-def dense_win(scores: Scores, is_dense: FloatArray) -> bool:
+def dense_win(scores: Scores, is_dense: NDArray[np.bool_]) -> bool:
     """Tell whether a dense candidate is better than every other beyond doubt."""
     if not is_dense.any() or is_dense.all():
         return bool(is_dense.all())

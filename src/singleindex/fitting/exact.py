@@ -20,9 +20,9 @@ from .plan import Plan
 
 # Levels on the way to a penalty: each is a good start for the next.
 _LEVELS_BETWEEN = 8
-# Columns whose correlations are looked at, those that say most about y, and how far they have to be from those of
-# independent ones, in units of their standard error.
-_LOOKED_AT, _INDEPENDENT = 30, 4.0
+# Columns whose correlations are looked at, those that say most about y, and how far they have to be from
+# those of independent ones, in units of their standard error.
+_LOOKED_AT, LEAST_SURPRISE = 30, 4.0
 # Coefficients per row up to which a w of few atoms, or a dense one, is determined by the rows.
 _MOST_PER_ROW = 0.5
 # The most directions of a dense w.
@@ -61,7 +61,15 @@ def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
     share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
     targets = y.reshape(n, -1)
     pull = view.rmatvec(((targets - share @ targets).T * share).T)
-    return are_correlated(view.gram(most_telling(pull), share), 1 / (n if weight is None else weight.sum()))
+    covariance = view.gram(most_telling(pull), share)
+    sd = np.sqrt(np.diag(covariance))
+    if len(sd) < 2 or not (sd > 0).all():
+        return len(sd) > 1
+    correlation = covariance / np.outer(sd, sd)
+    apart = np.square(correlation[np.triu_indices(len(sd), 1)])
+    # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it.
+    expected = 1 / float(n if weight is None else weight.sum())
+    return bool(apart.mean() > expected * (1 + LEAST_SURPRISE * np.sqrt(2 / len(apart))))
 
 
 def most_telling(pull: FloatArray) -> NDArray[np.intp]:
@@ -72,33 +80,25 @@ def most_telling(pull: FloatArray) -> NDArray[np.intp]:
     return telling
 
 
-def are_correlated(covariance: FloatArray, expected: float) -> bool:
-    """Tell whether columns are correlated more than chance would have it.
-
-    `expected` is the mean square of the correlation of independent ones: one over the number of rows.
-    """
-    sd = np.sqrt(np.diag(covariance))
-    if len(sd) < 2 or not (sd > 0).all():
-        return len(sd) > 1
-    correlation = covariance / np.outer(sd, sd)
-    apart = np.square(correlation[np.triu_indices(len(sd), 1)])
-    # Give or take √(2 / number of pairs) of what is expected.
-    return bool(apart.mean() > expected * (1 + _INDEPENDENT * np.sqrt(2 / len(apart))))
-
-
 def warn_if_not_settled(plan: Plan, result: SolverResult, stacklevel: int) -> None:
     """Warn where exact steps have come to the most of them."""
     if result.status is Status.MAX_ITER:
         warnings.warn(
-            f"The exact steps have not settled after max_iter={plan.max_iter} of them: the index still turned "
-            f"by {result.history['change'][-1]:.2g} in the last one. Allow for more, or use a larger tol.",
+            f"The exact steps have not settled after max_iter={plan.max_iter} of them: the index still "
+            f"turned by {result.history['change'][-1]:.2g} in the last one. Allow for more, or use a larger "
+            "tol.",
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )
 
 
 def solve_exactly(
-    plan: Plan, view: View, y: FloatArray, weight: FloatArray | None, progress: Any = None, checkpoint: Any = None
+    plan: Plan,
+    view: View,
+    y: FloatArray,
+    weight: FloatArray | None,
+    progress: Any = None,
+    checkpoint: Any = None,
 ) -> SolverResult:
     """Solve one problem by exact steps, and warn where they have not settled."""
     shape, back = plan.structure.separable(view.shape[1]), None
@@ -125,15 +125,21 @@ def _in_coordinates(best: Iterate, back: Any, view: View, weight: FloatArray | N
 
 def _soft(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> Exact:
     """Return exact steps at a penalty, started from those at stronger ones."""
+    shape = None
+    if plan.n_atoms is not None:
+        path = SoftPath(view, y, plan.simplicity, plan.fitter, weight, plan.n_atoms)
+        fit = path.best_fit(plan.n_atoms)
+        shape = path.method.shape if fit is None else path.method.shape.only(fit.support)
     way = Exact(
-        view, y, plan.simplicity, plan.fitter, sample_weight=weight, inner_tol=PATH_TOL, max_sweeps=PATH_SWEEPS
-    )
+        view, y, plan.simplicity, plan.fitter, shape=shape, sample_weight=weight, inner_tol=PATH_TOL,
+        max_sweeps=PATH_SWEEPS,
+    )  # fmt: skip
     largest = way.largest_penalty()
     levels = largest * np.geomspace(1, plan.penalty, _LEVELS_BETWEEN + 1)[1:]
     start = list(exact_path(way, levels.tolist()))[-1]
     return Exact(
-        view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, largest_penalty=largest, sample_weight=weight,
-        start=start if start.coef.any() else None,
+        view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, largest_penalty=largest,
+        sample_weight=weight, start=start if start.coef.any() else None, shape=shape,
     )  # fmt: skip
 
 
@@ -150,4 +156,6 @@ def _dense(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> 
     share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
     rotated = rotate(view, share)
     rows = DenseDesign(np.asfortranarray(rotated.rows))
-    return RidgeSteps(rows, y, plan.simplicity, plan.fitter, sample_weight=weight, rotated=rotated), rotated.coef
+    return RidgeSteps(
+        rows, y, plan.simplicity, plan.fitter, sample_weight=weight, rotated=rotated
+    ), rotated.coef

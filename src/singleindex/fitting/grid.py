@@ -1,4 +1,4 @@
-"""What a search tries: column scales, links in the loop, ridges, and the levels of simplicity along each path."""
+"""What a search tries: column scales, links in the loop, ridges, and the levels along each path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..design import Design
-from ..link import FixedLink, LinkFitter
+from ..link import LinkFitter
 from ..solvers import Level, TwoPass
 from ..solvers.path import hard_levels, soft_levels
 from ..solvers.result import FloatArray
@@ -21,6 +21,8 @@ from .plan import Plan
 _ROWS_TO_LEARN = {True: 1000, False: 150}
 # Levels of a path, and the last one as a share of the first, with more rows than columns or fewer.
 _N_LEVELS, _LAST_LONG, _LAST_WIDE = 50, 1e-3, 1e-2
+# From so many rows on half as many levels: neighbours are then hardly other models.
+_MANY_ROWS = 5000
 # How a path is traced.
 EXACT, GRADIENT, RIDGE = "exact", "gradient", "ridge"
 # Ridges, as shares of the largest curvature.
@@ -53,13 +55,18 @@ def listed(values: Any) -> Sequence[Any]:
     return [values] if values is None or np.ndim(values) == 0 else values
 
 
-def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows: float, n_outputs: int) -> list[Cell]:
+def make_cells(
+    plan: Plan, settings: Any, design: Design, spread: Spread, n_rows: float, n_outputs: int
+) -> list[Cell]:
     """Return the paths that are searched."""
     exact = is_exact(plan, n_outputs)
     scales = distinct_scales(plan, listed(settings.scale_power), spread)
     if exact:
-        levels = (exact_levels(settings.penalty, plan, n_rows, design.shape[1]),)
-        fitters, alphas = loop_fitters(plan, n_rows), listed(0.0 if settings.alpha is None else settings.alpha)
+        levels = [exact_levels(settings.penalty, plan, n_rows, design.shape[1])]
+        fitters, alphas = (
+            loop_fitters(plan, n_rows),
+            listed(0.0 if settings.alpha is None else settings.alpha),
+        )
         method = EXACT
     else:
         levels = gradient_levels(plan, settings, design.shape[1])
@@ -71,6 +78,8 @@ def make_cells(plan: Plan, settings: Any, design: Design, spread: Spread, n_rows
         for fitter in fitters
         for alpha in alphas
         for path in levels
+        # Of classes a learned link in the loop brings little: it is tried at one scale.
+        if fitter is fitters[0] or scale == scales[0] or not plan.is_classifier
     ]
     if exact and settings.is_open and is_unbounded(plan):
         ridges = tuple(Level(ridge=float(share)) for share in _RIDGES)
@@ -118,7 +127,7 @@ def loop_fitters(plan: Plan, n_rows: float) -> list[LinkFitter]:
     """
     if not plan.link_is_free:
         return [plan.fitter]
-    fixed = FixedLink("logistic" if plan.is_classifier else "identity")
+    fixed = plan.plain_fitter
     return [fixed, plan.fitter] if n_rows >= _ROWS_TO_LEARN[plan.is_classifier] else [fixed]
 
 
@@ -126,7 +135,8 @@ def exact_levels(penalty: Any, plan: Plan, n_rows: float, n_features: int) -> tu
     """Return the levels of a path of exact steps, from strong to weak, as shares of the largest penalty."""
     if penalty is None or not len(listed(penalty)):
         last = _LAST_LONG if n_rows > n_features else _LAST_WIDE
-        shares = np.geomspace(1.0, last, _N_LEVELS + 1)[1:].tolist()
+        n_levels = _N_LEVELS if n_rows < _MANY_ROWS else _N_LEVELS // 2
+        shares = np.geomspace(1.0, last, n_levels + 1)[1:].tolist()
     else:
         shares = sorted({check_penalty(p, plan.structure, "penalty") for p in listed(penalty)}, reverse=True)
     return tuple(Level(penalty=share) for share in shares)

@@ -25,7 +25,13 @@ class Judge:
     def __init__(
         self, plan: Plan, scoring: Scoring, X: Any, targets: Targets, weight: Weight, splits: Sequence[Any]
     ) -> None:
-        self.plan, self.scoring, self.splits, self.Y, self.unit = plan, scoring, splits, targets.Y, targets.unit
+        self.plan, self.scoring, self.splits, self.Y, self.unit = (
+            plan,
+            scoring,
+            splits,
+            targets.Y,
+            targets.unit,
+        )
         self.weight = np.ones(len(self.Y)) if weight is None else weight
         self.shape: Shape = Sigmoid() if plan.is_classifier else Line()
         self.parts: list[Any] = []
@@ -63,14 +69,16 @@ class Judge:
         return fitted
 
     def _reported(self, fitted: FloatArray, seen: Any, losses: list[FloatArray]) -> FloatArray:
-        """Return the losses that the user is told: in the units of y, and of several classes those of all together."""
+        """Return the losses that the user is told: in the units of y, of classes all together."""
         if not self.scoring.is_apart:
             p = np.clip(fitted, CERTAIN, 1)
             return self.scoring.loss_of_classes(p / p.sum(axis=2, keepdims=True), self.Y[seen])
         if self.plan.is_classifier:
-            return np.mean(losses, axis=0)
+            mean: FloatArray = np.mean(losses, axis=0)
+            return mean
         unit = np.square(self.unit * unit_of(self.unit))
-        return np.mean([u * one for u, one in zip(unit, losses, strict=True)], axis=0)
+        scaled: FloatArray = np.mean([u * one for u, one in zip(unit, losses, strict=True)], axis=0)
+        return scaled
 
     def _split_means(self, losses: FloatArray, seen: Any) -> FloatArray:
         place = np.full(len(self.Y), -1)
@@ -80,7 +88,9 @@ class Judge:
             at = place[test]
             at = at[at >= 0]
             total = self.weight[seen][at].sum()
-            means.append(losses[:, at] @ self.weight[seen][at] / total if total > 0 else np.full(len(losses), np.nan))
+            means.append(
+                losses[:, at] @ self.weight[seen][at] / total if total > 0 else np.full(len(losses), np.nan)
+            )
         return -np.column_stack(means)
 
     def _by_folds(self, held_out: FloatArray, seen: Any) -> Scores:
@@ -96,7 +106,14 @@ class Judge:
         """Return the score of one candidate on every split."""
         if self.scoring.is_auc:
             return [
-                float(np.mean([auc(index[test, k], self.Y[test, k], self.weight[test]) for k in range(index.shape[1])]))
+                float(
+                    np.mean(
+                        [
+                            auc(index[test, k], self.Y[test, k], self.weight[test])
+                            for k in range(index.shape[1])
+                        ]
+                    )
+                )
                 for _, test in self.splits
             ]
         links = [self._link(np.ascontiguousarray(index[seen, k]), k, seen) for k in range(index.shape[1])]

@@ -29,7 +29,7 @@ from ..solvers.checkpoint import fingerprint
 from ..solvers.result import FloatArray
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
 from .exact import solve_exactly, takes_exact_steps, warn_if_not_settled
-from .exact_blocks import choose_exact_outputs
+from .exact_blocks import ExactChoice
 from .extremes import Spread, spread_of_columns
 from .folds import splits_of
 from .plan import Plan
@@ -179,7 +179,7 @@ def solve_in_one_pass(
         mean=view.pull_back(survey.mean),
         covariance=np.column_stack([view.pull_back(c) for c in survey.covariance.T]),
     )
-    exact = choose_exact_outputs(viewed, view, seen, spread, outputs, weight)
+    exact = ExactChoice(viewed, view, spread, survey.total, outputs, weight)
     bins = solver if isinstance(solver, OnePass) else OnePass()
     checkpoints: list[Checkpoint] = []
     if progress is not None:
@@ -189,18 +189,22 @@ def solve_in_one_pass(
         checkpoints = _checkpoints(plan, solver, len(outputs), parts)
     results = []
     for k, y in enumerate(outputs):
-        kind, own = (OnePassExact, {"moments": exact.moments}) if exact.taken[k] else (OnePassGradient, {})
-        method = kind(
-            view, y, viewed.simplicity, plan.fitter, survey=seen, output=k, penalty=plan.penalty,
-            sample_weight=weight, n_bins=bins.n_bins, n_threads=bins.n_threads, **own,
-        )  # fmt: skip
+        options: dict[str, Any] = {
+            "survey": seen, "output": k, "penalty": plan.penalty, "sample_weight": weight,
+            "n_bins": bins.n_bins, "n_threads": bins.n_threads,
+        }  # fmt: skip
+        problem = (view, y, viewed.simplicity, plan.fitter)
+        method = OnePassGradient(*problem, **options)
+        is_exact = exact.is_taken(method)
+        if is_exact:
+            method = OnePassExact(*problem, **options, moments=exact.moments)
         results.append(
             drive(
                 method, max_iter=plan.max_iter, tol=plan.tol, on_iteration=progress,
                 checkpoint=checkpoints[k] if checkpoints else None,
             )
         )  # fmt: skip
-        if exact.taken[k]:
+        if is_exact:
             warn_if_not_settled(plan, results[-1], stacklevel=6)
         if progress is not None:
             progress.next_fit()

@@ -85,6 +85,11 @@ class Plan:
         """Whether nothing is known of the link but that it rises: then any that does may stand in for it."""
         return self.fitter.is_free and not self.shared_link
 
+    @property
+    def plain_fitter(self) -> LinkFitter:
+        """What stands in for a free link where rows are few or many: a logistic curve, or a line."""
+        return FixedLink("logistic" if self.is_classifier else "identity")
+
     def is_joint(self, n_outputs: int) -> bool:
         """Return whether the outputs are one problem."""
         return n_outputs > 1 and (self.shared_link or self.structure.joint)

@@ -16,9 +16,9 @@ from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
 from .chosen import Chosen, as_record
 from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
+from .dense import dense_win, has_many_rows, with_dense
 from .extremes import Spread, in_units
 from .folds import splits_of
-from .dense import dense_win, has_many_rows, with_dense
 from .grid import Cell, check_sizes, is_dense, is_exact, listed, make_cells
 from .judge import Judge
 from .memory import prepare
@@ -26,7 +26,17 @@ from .plan import Plan
 from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
-from .trace import NOTHING, Fold, Key, Model, by_columns, held_out_indices, largest_penalties, rows_of, trace_cells
+from .trace import (
+    NOTHING,
+    Fold,
+    Key,
+    Model,
+    by_columns,
+    held_out_indices,
+    largest_penalties,
+    rows_of,
+    trace_cells,
+)
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
@@ -73,7 +83,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """The rows of a search; `unit` is what columns that are hardly numbers were multiplied by, None without such."""
+    """The rows of a search; `unit` is what columns that are hardly numbers were multiplied by, if any."""
 
     X: Any
     Y: FloatArray
@@ -92,7 +102,7 @@ class Data:
 
     @property
     def n_outputs(self) -> int:
-        return self.Y.shape[1]
+        return int(self.Y.shape[1])
 
     @property
     def n_features(self) -> int:
@@ -135,7 +145,9 @@ def search(
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
     dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
-    weights = np.column_stack([choose_first(settings.rule, k, first[k], bank, dense, data) for k in range(len(first))])
+    weights = np.column_stack(
+        [choose_first(settings.rule, k, first[k], bank, dense, data) for k in range(len(first))]
+    )
     chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
     progress.step("stage scored")
     fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
@@ -165,7 +177,9 @@ def trace_folds(
         progress.step("fold traced")
     bank = common_bank(found, len(data.Y), data.n_outputs)
     if not bank.keys:  # no column has anything to do with y
-        none = [({Key(0, 0, 0.0): NOTHING}, test, np.zeros((1, len(test), data.n_outputs))) for _, test in splits]
+        none = [
+            ({Key(0, 0, 0.0): NOTHING}, test, np.zeros((1, len(test), data.n_outputs))) for _, test in splits
+        ]
         return common_bank(none, len(data.Y), data.n_outputs)
     return bank
 
@@ -187,7 +201,7 @@ def trace_fold(
 def choose_first(
     rule: str, output: int, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Data
 ) -> FloatArray:
-    """Return the weights of the candidates; with few rows dense ones have none unless they win beyond doubt."""
+    """Return the weights of the candidates; with few rows none to dense ones, but where they win."""
     among = bank.is_open(output)
     if not (has_many_rows(data) or dense_win(scores, dense)):
         among &= ~dense

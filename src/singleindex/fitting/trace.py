@@ -25,6 +25,8 @@ from .plan import Plan
 _MOST_COEFFICIENTS, _UNEXPLAINED = 0.5, 0.01
 # Relaxed fits are tried where there are so many rows per coefficient.
 _ROWS_TO_RELAX = 5
+# The most rows with which a link is learned in relaxed fits too, and the most coefficients to relax beyond.
+_FEW_ENOUGH_TO_LEARN, _MOST_OF_MANY_ROWS = 2000, 30
 # How far a soft fit is relaxed: not, half and wholly.
 RELAXED = (0.0, 0.5, 1.0)
 
@@ -70,7 +72,9 @@ class Model:
 NOTHING = Model(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(1), 0.0)
 
 
-def as_model(coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool) -> Model | None:
+def as_model(
+    coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool
+) -> Model | None:
     """Return w of shape (d, n_outputs) as a model; None where its index is the same for all rows.
 
     `index` is that of the training rows. Where the scale of w is not free, as for a known link, it is left.
@@ -107,7 +111,7 @@ class Fold:
 
     @property
     def n_outputs(self) -> int:
-        return self.Y.shape[1]
+        return int(self.Y.shape[1])
 
     def output(self, k: int) -> Fold:
         """Return the same rows with one output alone."""
@@ -159,7 +163,7 @@ def by_columns(X: Any) -> Design:
 def largest_penalties(
     plan: Plan, cells: Sequence[Cell], design: Design, spread: Spread, whole: Fold
 ) -> FloatArray:
-    """Return the least penalty at which no atom is in use: by cell and output, the same for outputs that are one problem."""
+    """Return the least penalty at which no atom is in use, by cell and output."""
     largest = np.zeros((len(cells), whole.n_outputs))
     for number, cell in enumerate(cells):
         if cell.method != EXACT:
@@ -168,7 +172,9 @@ def largest_penalties(
             largest[number] = exact_method(plan, cell, design, spread, whole)[1].largest_penalty()
             continue
         for k in range(whole.n_outputs):
-            largest[number, k] = exact_method(plan, cell, design, spread, whole.output(k))[1].largest_penalty()
+            largest[number, k] = exact_method(plan, cell, design, spread, whole.output(k))[
+                1
+            ].largest_penalty()
     return largest
 
 
@@ -192,6 +198,7 @@ def trace_exact(
     """Yield level, form and model along a path of exact steps."""
     view, method = exact_method(plan, cell, design, spread, fold)
     shares = [level.penalty for level in cell.levels]
+    relaxer = Relaxer(view, fold, cell, plan, method.shape)
     most, is_empty = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
     for level, iterate in enumerate(exact_path(method, [share * largest for share in shares])):
         if not iterate.coef.any():
@@ -200,7 +207,7 @@ def trace_exact(
         # No path is empty, however little there is to be explained, and however few rows there are.
         if not is_empty and (n_used > most or iterate.mse < _UNEXPLAINED * method.null):
             return
-        for form, w, index in _forms(iterate, view, fold, cell, plan, method.shape):
+        for form, w, index in relaxer.forms(iterate):
             coef, index = view.to_features(w), index.reshape(-1, fold.n_outputs)
             model = as_model(
                 coef.reshape(-1, fold.n_outputs), index, fold.weight, iterate.n_atoms, plan.fitter.is_learned
@@ -210,34 +217,46 @@ def trace_exact(
                 yield (level, form), model
 
 
-def _forms(
-    iterate: Iterate, view: View, fold: Fold, cell: Cell, plan: Plan, shape: Separable
-) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-    """Yield the soft fit, and where there are rows enough that without a penalty, and the mean of both."""
-    yield 0.0, iterate.coef, iterate.index
-    used = np.flatnonzero(iterate.coef if iterate.coef.ndim == 1 else iterate.coef.any(axis=1))
-    if len(used) * _ROWS_TO_RELAX > fold.n_rows:
-        return
-    columns, soft = view.columns(used), iterate.coef[used]
-    free = relax_outputs(columns, fold, soft, cell, shape.bounds_of(used))
-    if plan.fitter.is_learned:
-        soft, free = (at_unit_spread(w, columns, fold.share) for w in (soft, free))
-    for form in RELAXED[1:]:
-        w = np.zeros_like(iterate.coef)
-        w[used] = form * free + (1 - form) * soft
-        yield form, w, columns @ w[used]
+class Relaxer:
+    """Fits without a penalty what soft fits use; where one uses what the last did, there is nothing to do."""
 
+    def __init__(self, view: View, fold: Fold, cell: Cell, plan: Plan, shape: Separable) -> None:
+        self.view, self.fold, self.alpha, self.shape = view, fold, cell.alpha, shape
+        self.is_learned = plan.fitter.is_learned
+        # With many rows a learned link is dear, and a plain one finds the same direction.
+        is_long = fold.n_rows > _FEW_ENOUGH_TO_LEARN and plan.link_is_free
+        self.fitter = plan.plain_fitter if is_long else cell.fitter
+        # And of weak penalties there is then little to relax.
+        self.most = _MOST_OF_MANY_ROWS if is_long else fold.n_rows / _ROWS_TO_RELAX
+        self.used = np.zeros(0, dtype=np.intp)
+        self.columns, self.free = np.zeros((0, 0)), np.zeros(0)
 
-def relax_outputs(
-    columns: FloatArray, fold: Fold, start: FloatArray, cell: Cell, bounds: Separable | None
-) -> FloatArray:
-    """Return the relaxed coefficients of each output."""
-    starts = start.reshape(len(start), -1)
-    relaxed = np.column_stack([
-        relax(columns, np.ascontiguousarray(y), fold.share, s, cell.fitter, cell.alpha, bounds)
-        for y, s in zip(fold.Y.T, starts.T, strict=True)
-    ])  # fmt: skip
-    return relaxed.reshape(start.shape)
+    def forms(self, iterate: Iterate) -> Iterator[tuple[float, FloatArray, FloatArray]]:
+        """Yield the soft fit, and with rows enough the one without a penalty, and the mean of both."""
+        yield 0.0, iterate.coef, iterate.index
+        used = np.flatnonzero(iterate.coef if iterate.coef.ndim == 1 else iterate.coef.any(axis=1))
+        if len(used) > self.most:
+            return
+        soft = iterate.coef[used]
+        if not np.array_equal(used, self.used):
+            self.used, self.columns = used, self.view.columns(used)
+            self.free = self._unit(self._relaxed(soft))
+        soft = self._unit(soft)
+        for form in RELAXED[1:]:
+            w = np.zeros_like(iterate.coef)
+            w[used] = form * self.free + (1 - form) * soft
+            yield form, w, self.columns @ w[used]
+
+    def _relaxed(self, start: FloatArray) -> FloatArray:
+        starts, fold, bounds = start.reshape(len(start), -1), self.fold, self.shape.bounds_of(self.used)
+        relaxed = np.column_stack([
+            relax(self.columns, np.ascontiguousarray(y), fold.share, s, self.fitter, self.alpha, bounds)
+            for y, s in zip(fold.Y.T, starts.T, strict=True)
+        ])  # fmt: skip
+        return relaxed.reshape(start.shape)
+
+    def _unit(self, w: FloatArray) -> FloatArray:
+        return at_unit_spread(w, self.columns, self.fold.share) if self.is_learned else w
 
 
 def at_unit_spread(w: FloatArray, columns: FloatArray, share: FloatArray) -> FloatArray:
@@ -249,7 +268,7 @@ def at_unit_spread(w: FloatArray, columns: FloatArray, share: FloatArray) -> Flo
 
 
 def merged(paths: list[dict[Any, Model]]) -> dict[Any, Model]:
-    """Return the models of several outputs as one each; where a path has ended early, its last one stands on."""
+    """Return the models of several outputs as one each; of a path that has ended, its last one stands on."""
     if len(paths) == 1:
         return paths[0]
     keys = sorted(set().union(*paths))
@@ -302,4 +321,5 @@ def held_out_indices(X_test: Any, models: Sequence[Model], n_features: int, n_ou
         stacked[place[rows], k, outputs] = one.values
     product = as_design(X_test).combine(columns, stacked.reshape(len(columns), -1))
     offsets = np.array([one.offset for one in models])
-    return product.reshape(-1, len(models), n_outputs).transpose(1, 0, 2) + offsets[:, None, :]
+    indices: FloatArray = product.reshape(-1, len(models), n_outputs).transpose(1, 0, 2) + offsets[:, None, :]
+    return indices

@@ -59,7 +59,9 @@ def whole_path(
 ) -> WholePath:
     """Return a path on all rows."""
     if cell.method != EXACT:
-        trace = trace_path(cell.plan(plan), prepare(whole.X, whole.weight), whole.Y, whole.weight, cell.levels)
+        trace = trace_path(
+            cell.plan(plan), prepare(whole.X, whole.weight), whole.Y, whole.weight, cell.levels
+        )
         outputs = [
             [replace(steps[-1][k], coef=trace.view.to_features(steps[-1][k].coef)) for steps in trace.levels]
             for k in range(whole.n_outputs)

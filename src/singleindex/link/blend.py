@@ -1,4 +1,4 @@
-"""The link of a finished w: between a curve of two parameters and a learned one, as far as held-out rows say."""
+"""The link of a finished w: between a curve of two parameters and a learned one, as held-out rows say."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def fit_blend(
 ) -> Blend:
     """Return a link for held-out rows whose index has a spread of about one.
 
-    Two curves are fitted: a sigmoid (a line, for numbers), and an LPAV that is at most twice as steep, to which
-    the first one counts as 10√n rows more. Each predicts rows it has not seen; the likelihoods of these weigh
-    the two. With few rows the learned curve cannot win, with many it does wherever the truth is no sigmoid.
+    Two curves are fitted: a sigmoid (a line, for numbers), and an LPAV that is at most twice as steep, to
+    which the first one counts as 10√n rows more. Each predicts rows it has not seen; the likelihoods of
+    these weigh the two. With few rows the learned curve cannot win, with many it does wherever the truth is
+    no sigmoid.
     """
     weight = np.ones(len(y)) if weight is None else weight
     index, y, weight = np.ascontiguousarray(index[weight > 0]), y[weight > 0], weight[weight > 0]

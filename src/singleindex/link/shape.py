@@ -22,7 +22,7 @@ _GRID = np.linspace(-13.8, 13.8, 139)
 
 
 class Shape:
-    """A family of rising curves; `index` of shape (n,) or (n_curves, n), parameters of shape (2,) or (2, n_curves)."""
+    """A family of rising curves; index of shape (n,) or (n_curves, n), parameters (2,) or (2, n_curves)."""
 
     def fit(self, index: FloatArray, y: FloatArray, weight: FloatArray) -> FloatArray:
         """Return slope and level of each curve: the best ones for y, the slope not below zero."""
@@ -84,7 +84,9 @@ class Sigmoid(Shape):
             curvature = np.maximum(p * (1 - p), 1e-6) * share
             moment = curvature * rows
             gradient = np.array([np.einsum("kn,kn->k", residual, rows), residual.sum(axis=1)])
-            hess = np.array([np.einsum("kn,kn->k", moment, rows) + 1e-6, moment.sum(axis=1), curvature.sum(axis=1)])
+            hess = np.array(
+                [np.einsum("kn,kn->k", moment, rows) + 1e-6, moment.sum(axis=1), curvature.sum(axis=1)]
+            )
             steps = solve_pairs(hess, gradient)
             # No further than where the curvature still tells something.
             steps *= np.minimum(1, 2 / (np.abs(steps).sum(axis=0) + 1e-300))
@@ -157,4 +159,7 @@ def solve_pairs(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     a, b, c = hessian
     # Where the rows are one in all but name, the two equations are.
     determinant = np.maximum(a * c - b * b, 1e-12 * a * c + 1e-200)
-    return np.array([c * gradient[0] - b * gradient[1], a * gradient[1] - b * gradient[0]]) / determinant
+    solved: FloatArray = (
+        np.array([c * gradient[0] - b * gradient[1], a * gradient[1] - b * gradient[0]]) / determinant
+    )
+    return solved

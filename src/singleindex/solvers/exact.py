@@ -18,7 +18,7 @@ from .result import FloatArray, Iterate
 from .simplicity import Simplicity
 from .unpenalised import curvature_at
 
-# The duality gap at which an inner problem is solved, as a share of its objective, and the most sweeps for it.
+# The duality gap at which an inner problem is solved, as a share of its objective, and the most sweeps.
 _INNER_TOL, _MOST_SWEEPS = 1e-6, 1000
 # The same along paths, where the next level goes on from here.
 PATH_TOL, PATH_SWEEPS = 1e-3, 50
@@ -34,7 +34,7 @@ class ExactState(State):
 
 @dataclass(frozen=True)
 class ExactIterate(Iterate):
-    """An iterate, and the duality gap to which the problem it solves was solved, as a share of its objective."""
+    """An iterate, and the duality gap of the problem it solves, as a share of that one's objective."""
 
     RECORDED: ClassVar = ("objective", "mse", "n_atoms", "gap", "change")
 
@@ -112,7 +112,7 @@ class Exact(Gradient):
         iterate, residual = super().look(state, n_iter)
         return ExactIterate(**vars(iterate), gap=state.gap), residual
 
-    def move(self, state: Any, seen: FloatArray) -> State | None:
+    def move(self, state: Any, seen: FloatArray) -> ExactState:
         """Return the minimiser of the quadratic at this state; `seen` are the residuals."""
         curvature = curvature_at(self.fitter, seen + self.y)
         weight = self._weighted(curvature)
@@ -123,10 +123,18 @@ class Exact(Gradient):
             last_penalty=state.penalty if np.isfinite(state.penalty) else None,
         )  # fmt: skip
         if not (state.w.any() or inner.w.any()):
-            return replace(state, penalty=self.simplicity.penalty)
+            stays: ExactState = replace(state, penalty=self.simplicity.penalty)
+            return stays
         index = self.design.matvec(inner.w)
         change = self._change(state.index, index)
-        return ExactState(inner.w, index, 1.0, change, penalty=self.simplicity.penalty, gap=inner.gap / max(inner.objective, 1e-300))
+        return ExactState(
+            inner.w,
+            index,
+            1.0,
+            change,
+            penalty=self.simplicity.penalty,
+            gap=inner.gap / max(inner.objective, 1e-300),
+        )
 
 
 def exact_path(method: Exact, penalties: Sequence[float], n_steps: int = 1) -> Iterator[Iterate]:
@@ -134,8 +142,7 @@ def exact_path(method: Exact, penalties: Sequence[float], n_steps: int = 1) -> I
 
     One step a level is enough where levels are fine: the next one goes on from there.
     """
-    state, seen = method.start(), None
-    simplicity = method.simplicity
+    state, simplicity = method.start(), method.simplicity
     _, seen = method.look(state, 0)
     for number, penalty in enumerate(penalties):
         method.simplicity = replace(simplicity, penalty=penalty)

@@ -97,6 +97,7 @@ class OnePassGradient:
         self.mean, self.y_mean = survey.mean, float(survey.y_mean[output])
         self.correlation = np.ascontiguousarray(survey.covariance[:, output])
         self.simplicity = simplicity.for_one_fit()
+        self._peeked: State | None = None
         if penalty > 0:
             largest = self.simplicity.largest_penalty(self.correlation)
             self.simplicity = replace(self.simplicity, penalty=penalty * largest)
@@ -110,6 +111,18 @@ class OnePassGradient:
         return self.simplicity.penalty > 0 and self.fitter.is_learned
 
     def start(self) -> State:
+        """Return the first state, which may have been peeked at."""
+        state, self._peeked = self._peeked or self._first(), None
+        return state
+
+    def peek(self) -> tuple[FloatArray, FloatArray]:
+        """Return the w of the start, and the covariances of the columns times it: from the first visit."""
+        self._peeked = state = self._first()
+        assert state.first is not None
+        product = state.first.gradient + self.correlation - self.simplicity.alpha * state.w
+        return state.w, product / self.simplicity.slope
+
+    def _first(self) -> State:
         """Return the start of :class:`Gradient`, and what a visit at it would give, from one visit.
 
         The residuals of that visit are the centred index, whatever length w has; with them the gradient of

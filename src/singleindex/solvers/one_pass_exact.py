@@ -10,7 +10,7 @@ import numpy as np
 from ..design.moments import Moments
 from ..design.sweep import Sweep
 from .one_pass import OnePassGradient, Seen, State
-from .quadratic import step_for
+from .quadratic import largest_penalty, step_for
 
 
 class OnePassExact(OnePassGradient):
@@ -34,15 +34,19 @@ class OnePassExact(OnePassGradient):
         Of the columns of `design`, and of the outputs.
     """
 
-    def __init__(self, *args: Any, moments: Moments, output: int = 0, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, moments: Moments, output: int = 0, penalty: float = 0.0, **options: Any
+    ) -> None:
         super().__init__(*args, output=output, **options)
         self.y_variance = float(moments.y_variance[output])
         slope = self.simplicity.slope
-        self.inner = step_for(
-            self.simplicity, slope * moments.covariance, self.correlation, self.y_variance / slope
-        )
+        quadratic = slope * moments.covariance, self.correlation, self.y_variance / slope
+        if penalty > 0:
+            largest = largest_penalty(self.simplicity, *quadratic)
+            self.simplicity = replace(self.simplicity, penalty=penalty * largest)
+        self.inner = step_for(self.simplicity, *quadratic)
 
-    def start(self) -> State:
+    def _first(self) -> State:
         """Return the answer of a straight link, and what a visit at it gives once its own link is known."""
         slope = self.simplicity.slope
         w = self.inner.minimise(np.zeros_like(self.correlation), self.correlation, self.y_variance / slope)

@@ -80,7 +80,9 @@ def solve_exact_path(
     start, largest = None, None
     for number, level in enumerate(levels):
         if soft is not None and level.n_atoms is not None:
-            method = within_fit(soft, soft.best_fit(level.n_atoms), replace(simplicity, n_atoms=level.n_atoms))
+            method = within_fit(
+                soft, soft.best_fit(level.n_atoms), replace(simplicity, n_atoms=level.n_atoms)
+            )
         else:
             method = Exact(
                 design, y, simplicity, link_fitter, penalty=level.penalty, largest_penalty=largest,

@@ -16,7 +16,7 @@ from .result import FloatArray
 from .simplicity import Simplicity
 
 # The duality gap at which a step is solved, as a share of its objective, and the most sweeps for it.
-_TOL, _MOST_SWEEPS = 1e-8, 1000
+_TOL, _MOST_SWEEPS = 1e-12, 1000
 # What is added to the curvature of a dense step, as a share of its largest: along directions in which X does
 # not vary the gradient is rounding, which is not to be divided by less.
 _LEAST_CURVATURE = 1e-10
@@ -75,11 +75,20 @@ def step_for(simplicity: Simplicity, gram: FloatArray, cross: FloatArray, square
     shape = simplicity.structure.separable(len(cross))
     if shape is None:
         raise ValueError(f"{type(simplicity.structure).__name__} has no exact step; use solver='one-pass'.")
-    if simplicity.penalty == 0 and simplicity.n_atoms is None and not shape.is_bounded:
+    if simplicity.penalty == 0 and simplicity.n_atoms is None and not shape.is_constrained:
         return DenseStep(gram, simplicity.alpha)
     if simplicity.n_atoms is not None:
         shape = shape.only(choose_support(simplicity, shape, gram, cross, square))
     return PenalisedStep(gram, shape, simplicity.penalty, simplicity.alpha)
+
+
+def largest_penalty(simplicity: Simplicity, gram: FloatArray, cross: FloatArray, square: float) -> float:
+    """Return the least penalty at which nothing is in use but what is never penalised, by a straight link."""
+    shape = simplicity.structure.separable(len(cross))
+    if shape is not None and shape.is_free.any():
+        step = PenalisedStep(gram, shape.only(np.flatnonzero(shape.is_free)), 0.0, simplicity.alpha)
+        cross, _ = _at(step.minimise(np.zeros(len(cross)), cross, square), gram, cross, square)
+    return simplicity.largest_penalty(cross)
 
 
 # ---------------------------------------------------------------- supports
@@ -106,7 +115,7 @@ def choose_support(
     n_atoms = simplicity.n_atoms or 1
     found: dict[bytes, NDArray[np.intp]] = {}
     w, gradient, left = np.zeros(len(cross)), cross, square
-    last = simplicity.largest_penalty(cross)
+    last = largest_penalty(simplicity, gram, cross, square)
     for penalty in last * np.geomspace(1, _LAST, _N_LEVELS + 1)[1:]:
         step = PenalisedStep(gram, shape, float(penalty), simplicity.alpha, PATH_TOL, PATH_SWEEPS)
         w = step.minimise(w, gradient, left)
@@ -125,7 +134,7 @@ def choose_support(
         return LeastSquares(support, w, *_at(w, gram, cross, square))
 
     best = min((fit(support) for support in found.values()), key=lambda one: one.error)
-    if shape.block is not None or shape.is_bounded:
+    if shape.block is not None or shape.is_constrained or shape.is_free.any():
         return best.support
     size = np.sqrt(np.diag(gram))
     for _ in range(_EXCHANGES):

@@ -100,7 +100,7 @@ def newton_step(
     slope: float,
     ridge: float,
 ) -> FloatArray:
-    """Return the minimiser of the quadratic at c, less c; by conjugate gradients where rows differ in weight."""
+    """Return the minimiser of the quadratic at c, less c; by conjugate gradients where weights differ."""
     rows, variance = rotated.rows, rotated.variance
     gradient = rows.T @ (share * residual) - ridge * c
     if curvature is None:
@@ -111,7 +111,8 @@ def newton_step(
 
     def product(v: FloatArray) -> FloatArray:
         index = rows @ v
-        return rows.T @ (weight * index) - total * mean * (mean @ v) + ridge * v
+        along: FloatArray = rows.T @ (weight * index) - total * mean * (mean @ v) + ridge * v
+        return along
 
     # Preconditioned by what it would be if all rows had the mean weight.
     near = 1 / (total * variance + ridge)
@@ -156,7 +157,13 @@ class RidgeSteps(Gradient):
         known = self.fitter.curvature(fitted)
         steps = [
             newton_step(
-                self.rotated, c, -r, self.share, None if known is None else k, self.fitter.slope, self.simplicity.alpha
+                self.rotated,
+                c,
+                -r,
+                self.share,
+                None if known is None else k,
+                self.fitter.slope,
+                self.simplicity.alpha,
             )
             for c, r, k in zip(
                 state.w.reshape(-1, outputs).T,

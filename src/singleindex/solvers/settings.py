@@ -50,7 +50,11 @@ class ExactSteps(_Kept):
     """Steps in the metric of X: see :class:`singleindex.solvers.Exact`.
 
     Every step is a penalised least-squares regression, so that correlated columns and columns in other units
-    cost time alone. The default for data in memory whose columns are correlated, and in searches.
+    cost time alone. The default where columns are correlated, and in searches.
+
+    Files and Dask are read once more, for the products of all columns, of which there may be 4096 then; after
+    that once for each step, with bins for the link: see :class:`singleindex.solvers.OnePassExact`. Few atoms
+    are those that fit best by a straight line.
 
     Parameters
     ----------
@@ -165,8 +169,8 @@ def check_solver(solver: Any) -> ExactSteps | TwoPass | OnePass | Stochastic | N
         solver = SOLVERS[solver]()
     if not isinstance(solver, tuple(SOLVERS.values())):
         raise ValueError(
-            f"solver must be 'auto', one of {sorted(SOLVERS)}, or ExactSteps(...), TwoPass(...), OnePass(...) or "
-            f"Stochastic(...) of singleindex.solvers, got {solver!r}."
+            f"solver must be 'auto', one of {sorted(SOLVERS)}, or ExactSteps(...), TwoPass(...), "
+            f"OnePass(...) or Stochastic(...) of singleindex.solvers, got {solver!r}."
         )
     checked: Any = solver
     checked.check()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..design import Design
 from ..link import LinkFitter
-from ..structures.separable import ranks_of
+from ..structures.separable import Separable, ranks_of
 from .exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from .relax import relax
 from .result import FloatArray
@@ -17,7 +17,7 @@ from .simplicity import Simplicity
 
 # Levels of the soft path from which supports are taken, and its last one as a share of the first.
 _N_LEVELS, _LAST = 40, 1e-3
-# A path ends where it uses this multiple of the atoms that are wanted: further on its largest ones change little.
+# A path ends where it uses this multiple of the atoms wanted: further on its largest ones change little.
 _ENOUGH = 3.0
 # Supports that are compared by how well they fit.
 _COMPARED = 8
@@ -155,5 +155,5 @@ def _allowed(w: FloatArray, shape: Separable) -> FloatArray:
 
 
 def _used(w: FloatArray) -> NDArray[np.bool_]:
-    used: NDArray[np.bool_] = w != 0 if w.ndim == 1 else w.any(axis=1)
+    used: NDArray[np.bool_] = (w != 0).reshape(len(w), -1).any(axis=1)
     return used

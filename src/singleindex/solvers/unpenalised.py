@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def fit_unpenalised(
     design: Design, y: FloatArray, share: FloatArray, fitter: LinkFitter, shape: Separable, alpha: float
 ) -> Unpenalised:
     """Fit what is never penalised, by steps in the metric of its columns."""
-    alone = replace(shape, factor=np.where(shape.factor == 0, 0.0, np.inf))
+    alone = shape.only(np.flatnonzero(shape.is_free))
     w, index = np.zeros((design.shape[1], *y.shape[1:])), np.zeros(y.shape)
     _, fitted = fitter.fit(index, y, share)
     for _ in range(_MOST_STEPS):

@@ -50,11 +50,6 @@ class Separable:
             return None
         return Separable(np.zeros(len(which)), lower=lower, upper=upper)
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether there are bounds."""
-        return not (self.lower is None and self.upper is None)
-
     def only(self, support: NDArray[np.intp]) -> Separable:
         """Return the same norm of w that may use the blocks of these coordinates, and no others."""
         used = np.zeros(len(self.factor), dtype=bool)

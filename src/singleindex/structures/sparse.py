@@ -43,8 +43,8 @@ class Sparse(Structure):
     Notes
     -----
     Factors and coefficients are those of scaled columns, if columns are scaled. A ridge (`alpha`) has no
-    factors: it holds back all coefficients alike. The largest penalty is that at which nothing is in use but what
-    is never penalised; fits in one pass and streams take it before that is fitted.
+    factors: it holds back all coefficients alike. The largest penalty is that at which nothing is in use but
+    what is never penalised; gradient steps in one pass and streams take it before that is fitted.
 
     Examples
     --------
