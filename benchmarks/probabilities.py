@@ -18,7 +18,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from singleindex import SingleIndexClassifierCV
 from singleindex.datasets import TEXT_SETS, load_text
 
-OURS = ("singleindex", "singleindex, averaged")
+OURS = ("singleindex", "singleindex, best")
 RIVALS = ("L2", "L2 + sigmoid", "L2 + isotonic")
 
 
@@ -34,7 +34,7 @@ def measure(name, seed):
     plain = LogisticRegression(C=float(np.ravel(l2.C_)[0]), solver="liblinear")
     models = {
         "singleindex": SingleIndexClassifierCV(scoring="neg_log_loss").fit(X[train], y[train]),
-        "singleindex, averaged": SingleIndexClassifierCV(scoring="neg_log_loss", refit="average").fit(
+        "singleindex, best": SingleIndexClassifierCV(scoring="neg_log_loss", rule="best").fit(
             X[train], y[train]
         ),
         "L2": l2,

@@ -162,7 +162,7 @@ def library_csi(split: Split, seed: int) -> Outcome:
     The folds' w are averaged: what has been scored on held-out rows is then what is used.
     """
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-    return searched(split, SingleIndexClassifierCV(cv=folds, scoring="roc_auc", refit="average", **GRID))
+    return searched(split, SingleIndexClassifierCV(cv=folds, scoring="roc_auc", refit="folds", **GRID))
 
 
 def library_csi_on_validation(split: Split, seed: int) -> Outcome:

@@ -157,7 +157,7 @@ def few_groups_labels(split: Split, seed: int) -> Predicted:
 def chosen_groups_labels(split: Split, seed: int) -> Predicted:
     model = SingleIndexClassifierCV(
         [], structure=RowSparse(), penalty=SHARES[:-2], alpha=(0.01, 0.1, 1.0, 10.0), cv=folds(seed),
-        max_iter=10, scale_power=(0.5,), scoring="neg_log_loss", refit="average",
+        max_iter=10, scale_power=(0.5,), scoring="neg_log_loss", refit="folds",
     )  # fmt: skip
     return searched(model, split)
 

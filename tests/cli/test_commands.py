@@ -317,7 +317,7 @@ def test_few_rows_of_a_class_make_fewer_folds(cli, wide, tmp_path):
     y[:3] = 1
     wide.assign(relapse=y).to_csv(tmp_path / "t.csv", index=False)
     _, _, err = cli("fit", "t.csv", "-t", "relapse", "--n-atoms", 2)
-    assert "class 1 has 3 rows: 3 folds in place of 5" in err
+    assert "class 1 has 3 rows: 3 folds in place of 10" in err
 
 
 def test_a_sorted_file_is_shuffled(cli, tmp_path):

@@ -1,10 +1,12 @@
 """Names and labels that would act on a terminal, or in a spreadsheet, are shown and do nothing."""
 
+import contextlib
 import csv
 import io
 import os
 import re
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -83,21 +85,24 @@ def test_nothing_acts_on_the_terminal(cli, hostile_csv, command):
 def on_a_terminal(arguments):
     """Run a command with a terminal as its standard output; return what the terminal got."""
     ours, theirs = os.openpty()
-    usual = sys.stdout
-    with os.fdopen(theirs, "w", encoding="utf-8") as sys.stdout:
-        try:
+    usual, got = sys.stdout, []
+    reader = threading.Thread(target=read_all, args=(ours, got))  # a terminal holds a few thousand bytes only
+    reader.start()
+    try:
+        with os.fdopen(theirs, "w", encoding="utf-8") as sys.stdout:
             assert run([str(argument) for argument in arguments]) == 0
-        finally:
-            sys.stdout = usual
-        os.set_blocking(ours, False)
-        got = b""
-        while True:
-            try:
-                got += os.read(ours, 1 << 16)
-            except BlockingIOError:
-                break
-    os.close(ours)
-    return got.decode().replace("\r\n", "\n")
+    finally:
+        sys.stdout = usual
+        reader.join()
+        os.close(ours)
+    return b"".join(got).decode().replace("\r\n", "\n")
+
+
+def read_all(terminal, got):
+    """Read until the other side has gone, which Linux tells by an error."""
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 1 << 16):
+            got.append(part)
 
 
 def test_data_is_as_it_is_but_on_a_terminal(cli, hostile_csv):

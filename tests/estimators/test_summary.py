@@ -85,7 +85,7 @@ def test_searches_tell_what_was_chosen_and_how_steady_it_is():
     text = summarise(SEARCH)
     assert f"best held-out neg_mean_squared_error {SEARCH.best_score_:.4g}" in text
     for name, value in SEARCH.best_params_.items():
-        assert f"{name}={value:.4g}" in text
+        assert f"{name}={value if isinstance(value, str) else format(value, '.4g')}" in text
     j = np.argmax(np.abs(SEARCH.coef_))
     first = table(text, "Weights")[1]
     assert first == [FRAME.columns[j], f"{SEARCH.coef_[j]:+.4g}", f"{SEARCH.stability_[j]:.0%}"]
@@ -96,7 +96,7 @@ def test_solver_lines_tell_how_the_error_fell():
     text = summarise(REGRESSOR)
     mse, kept = REGRESSOR.history_["mse"], REGRESSOR.best_iter_
     assert f"Solver: {REGRESSOR.status_}, " in text
-    assert f"  iterate {kept + 1} of {len(mse)} kept, 3 atoms\n" in text
+    assert f"  iteration {kept + 1} of {len(mse)} kept, 3 atoms\n" in text
     (row,) = re.findall(r"^  (\d+) kept +(\S+) +(\S+)%$", text, flags=re.MULTILINE)
     assert row == (f"{kept + 1}", f"{mse[kept]:.4g}", f"{100 * (1 - mse[kept] / mse[0]):.1f}")
 

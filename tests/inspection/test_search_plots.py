@@ -1,4 +1,6 @@
+import re
 import sys
+import warnings
 from copy import copy
 
 import matplotlib as mpl
@@ -25,8 +27,10 @@ from singleindex.estimators import (
     SingleIndexRegressor,
     SingleIndexRegressorCV,
 )
+from singleindex.fitting.cross_fit import IndexNotIdentifiedWarning
 from singleindex.inspection import plot_coefficient_path, plot_cv_curve, plot_reliability
 from singleindex.inspection._layers import _interval, _set_log_axis, _spread_apart
+from singleindex.structures import Sparse
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 12))
@@ -37,13 +41,25 @@ LABELS = (BOTH + RNG.normal(size=BOTH.shape) > 0).astype(int)
 FRAME = pd.DataFrame(X, columns=["age", "cost in $", "tax in $", "_hidden", "n" * 90, *"abcdefg"])
 WORDS = np.array(["low", "mid", "high $$"], dtype=object)[np.digitize(INDEX, [-1, 1])]
 
+
+
+class Stepwise(Sparse):
+    """Sparse vectors that are found by gradient steps alone, on paths of their own number of atoms."""
+
+    def separable(self, n_coordinates):
+        return None
+
+
 SMALL = {"cv": 3, "max_iter": 2}
-REGRESSOR = SingleIndexRegressorCV(alpha=[0.1, 1.0], **SMALL).fit(X, Y)
-HARD = SingleIndexRegressorCV([1, 3, 6, 12], penalty=[], alpha=[0.1], **SMALL).fit(FRAME, Y)
-SOFT = SingleIndexRegressorCV([], penalty=[0.6, 0.2, 0.0], alpha=[0.1], **SMALL).fit(X, Y)
-TWO = SingleIndexRegressorCV([1, 3, 12], penalty=[], alpha=[0.1], **SMALL).fit(X, BOTH)
-BINARY = SingleIndexClassifierCV([1, 3], alpha=[0.1], rule="one_se", **SMALL).fit(X, Y > 0)
-THREE = SingleIndexClassifierCV([1, 3], penalty=[], alpha=[0.1], **SMALL).fit(FRAME, WORDS)
+REGRESSOR = SingleIndexRegressorCV(**SMALL).fit(X, Y)
+HARD = SingleIndexRegressorCV([1, 3, 6, 12], structure=Stepwise(), penalty=[], **SMALL).fit(FRAME, Y)
+SOFT = SingleIndexRegressorCV([], penalty=[0.6, 0.2, 0.0], alpha=[0.1, 1.0], **SMALL).fit(X, Y)
+TWO = SingleIndexRegressorCV([1, 3, 12], structure=Stepwise(), penalty=[], **SMALL).fit(X, BOTH)
+BINARY = SingleIndexClassifierCV([1, 3], rule="one_se", **SMALL).fit(X, Y > 0)
+with warnings.catch_warnings():
+    # What lies in the middle has no index that it rises with.
+    warnings.simplefilter("ignore", IndexNotIdentifiedWarning)
+    THREE = SingleIndexClassifierCV([1, 3], penalty=[0.5, 0.1], **SMALL).fit(FRAME, WORDS)
 SEARCHES = {
     "regressor": REGRESSOR,
     "hard": HARD,
@@ -54,7 +70,8 @@ SEARCHES = {
     "no column scale": SingleIndexRegressorCV(
         [3], alpha=[0.1], scale_power=[None, 1.0], scoring=None, **SMALL
     ).fit(X * np.geomspace(1, 3, 12), Y),
-    "average": SingleIndexRegressorCV([3], alpha=[0.1], refit="average", scoring="r2", **SMALL).fit(X, Y),
+    "of all rows": SingleIndexRegressorCV(refit="all", scoring="r2", **SMALL).fit(X, Y),
+    "both": SingleIndexRegressorCV([1, 3], structure=Stepwise(), penalty=[0.5, 0.1], **SMALL).fit(X, Y),
 }
 every_search = pytest.mark.parametrize("model", SEARCHES.values(), ids=SEARCHES)
 search_plots = pytest.mark.parametrize("plot", [plot_cv_curve, plot_coefficient_path])
@@ -147,16 +164,32 @@ def test_the_search_of_a_completer_has_no_path_to_draw(plot):
 # ---------------------------------------------------------------- the scores
 
 
-def test_one_line_per_path_with_the_best_iteration_of_each_level(ax):
+def test_cuts_of_an_average_have_a_line_for_each_way_of_fitting_them_anew(ax):
     plot_cv_curve(REGRESSOR, ax=ax)
-    labels = ["alpha=0.1, hard", "alpha=0.1, soft", "alpha=1, hard", "alpha=1, soft"]
-    assert legend_labels(ax) == [*labels, "chosen"]
-    table = pd.DataFrame(REGRESSOR.cv_results_)
-    hard = table[(table.alpha == 0.1) & table.n_atoms.notna()].infer_objects()
-    best = hard.loc[hard.groupby("n_atoms").mean_test_score.idxmax()].sort_values("mean_n_atoms")
-    container = ax.containers[0]
-    np.testing.assert_allclose(points(container), best[["mean_n_atoms", "mean_test_score"]].astype(float))
-    assert len(points(container)) < len(hard)
+    lines = ["cut", "cut, half refitted", "cut and refitted"]
+    assert legend_labels(ax) == [*lines, "uncut", "averaged", "most weight"]
+    table = pd.DataFrame(REGRESSOR.cv_results_).query("stage == 2")
+    for container, relaxation in zip(ax.containers, (0, 0.5, 1), strict=False):
+        of_line = table[table.n_atoms.notna() & (table.relaxation == relaxation)]
+        of_line = of_line.sort_values("mean_n_atoms")
+        np.testing.assert_allclose(points(container), of_line[["mean_n_atoms", "mean_test_score"]])
+    (dots,) = [line for line in ax.lines if line.get_label() == "averaged"]
+    assert len(dots.get_xdata()) == np.count_nonzero(table.weight) > 1
+
+
+def test_paths_are_shown_where_nothing_was_cut(ax):
+    plot_cv_curve(SOFT, ax=ax)
+    assert legend_labels(ax) == ["alpha=0.1", "alpha=1", "most weight"]
+    table = pd.DataFrame(SOFT.cv_results_).query("alpha == 0.1")
+    best = table.loc[table.groupby("penalty").mean_test_score.idxmax()].sort_values("mean_n_atoms")
+    np.testing.assert_allclose(points(ax.containers[0]), best[["mean_n_atoms", "mean_test_score"]])
+    assert len(points(ax.containers[0])) < len(table)
+
+
+def test_soft_paths_are_dashed_beside_hard_ones(ax):
+    plot_cv_curve(SEARCHES["both"], ax=ax)
+    assert legend_labels(ax) == ["hard", "soft", "chosen"]
+    assert [container.lines[0].get_linestyle() for container in ax.containers] == ["-", "--"]
 
 
 def test_bars_are_the_standard_error_over_the_folds(ax):
@@ -172,19 +205,19 @@ def test_bars_are_the_standard_error_over_the_folds(ax):
 @every_search
 def test_the_ring_is_the_chosen_candidate(model, ax):
     plot_cv_curve(model, ax=ax)
-    (ring,) = [line for line in ax.lines if line.get_label() == "chosen"]
-    assert ring.get_ydata()[0] == model.best_score_
-    assert f"iteration {model.best_params_['iteration']}" in ax.get_title(loc="left")
+    (ring,) = [line for line in ax.lines if line.get_label() in ("chosen", "most weight")]
+    assert ring.get_ydata()[0] == pytest.approx(model.best_score_)
+    assert f"score {model.best_score_:.4g}" in ax.get_title(loc="left")
 
 
 def test_names_of_paths_and_scores():
     def label(name):
         return plot_cv_curve(SEARCHES[name], ax=Figure().subplots())
 
-    assert legend_labels(label("no column scale"))[0] == "scale=None, alpha=0.1, hard"
+    assert re.search(r"scale=(None|1\.0)", label("no column scale").get_title(loc="left"))
     assert label("no column scale").get_ylabel() == "held-out R²"
-    assert label("average").get_ylabel() == "held-out r2"
-    assert label("binary").get_ylabel() == "held-out neg_brier_score"
+    assert label("of all rows").get_ylabel() == "held-out r2"
+    assert label("binary").get_ylabel() == "held-out neg_log_loss"
     model = copy(REGRESSOR)
     model.scoring = lambda *args: 0.0
     assert plot_cv_curve(model, ax=Figure().subplots()).get_ylabel() == "held-out score"

@@ -64,8 +64,8 @@ def test_a_function_and_its_name_agree():
     index, y = np.linspace(-2, 2, 9), np.linspace(0, 1, 9) ** 2
     by_name, fitted = FixedLink("logistic").fit(index, y)
     by_function, same = FixedLink(expit, slope_bound=0.25).fit(index, y)
-    assert by_name.offset == by_function.offset
-    assert (fitted == same).all()
+    assert by_name.offset == pytest.approx(by_function.offset, rel=1e-12)
+    np.testing.assert_allclose(fitted, same, rtol=1e-12)
 
 
 def test_shifted_link():

@@ -41,7 +41,10 @@ def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray 
 
 def can_take_exact_steps(plan: Plan, view: View, n_rows: float) -> bool:
     """Tell whether w has exact steps, and few enough coefficients for them."""
-    if plan.structure.separable(view.shape[1]) is None or not np.isfinite(plan.fitter.slope):
+    if plan.structure.separable(view.shape[1]) is None or plan.shared_link:
+        return False
+    fitter = plan.fitter.of_output()
+    if fitter.is_learned and not fitter.is_bounded:  # of whose curvature nothing is known
         return False
     return plan.penalty > 0 or _most_coefficients(plan, view) <= _MOST_PER_ROW * n_rows
 
