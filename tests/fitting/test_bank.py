@@ -69,7 +69,9 @@ def test_two_banks_are_one_after_the_other():
 
 
 def test_averages_and_votes_are_weighted():
-    bank = common_bank([({"a": model(2, 0, 4), "b": model(0, 1, 4)}, np.array([0]), np.ones((2, 1, 1)))], 1, 1)
+    bank = common_bank(
+        [({"a": model(2, 0, 4), "b": model(0, 1, 4)}, np.array([0]), np.ones((2, 1, 1)))], 1, 1
+    )
     weight = np.array([[0.75], [0.25]])
     np.testing.assert_allclose(bank.average(0, weight, 3)[:, 0], [1.5, 0.25, 4])
     np.testing.assert_allclose(bank.votes(weight, 3)[:, 0], [0.75, 0.25, 1])

@@ -66,7 +66,9 @@ def test_every_level_is_there_soft_half_and_wholly_relaxed(data):
         assert soft.n_atoms == half.n_atoms == free.n_atoms
         # Half way, and then at unit spread.
         between = soft.values + free.values
-        np.testing.assert_allclose(half.values / np.linalg.norm(half.values), between / np.linalg.norm(between))
+        np.testing.assert_allclose(
+            half.values / np.linalg.norm(half.values), between / np.linalg.norm(between)
+        )
 
 
 def test_held_out_rows_change_nothing_of_what_is_learned(data):

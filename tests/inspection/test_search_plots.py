@@ -42,7 +42,6 @@ FRAME = pd.DataFrame(X, columns=["age", "cost in $", "tax in $", "_hidden", "n" 
 WORDS = np.array(["low", "mid", "high $$"], dtype=object)[np.digitize(INDEX, [-1, 1])]
 
 
-
 class Stepwise(Sparse):
     """Sparse vectors that are found by gradient steps alone, on paths of their own number of atoms."""
 
