@@ -13,7 +13,7 @@ N = 12
 def model(*values, votes=None):
     coef = np.array(values, dtype=float)
     used = np.flatnonzero(coef)
-    return Model(used, coef[used], np.zeros(1), float(len(used)), votes)
+    return Model(used, coef[used], np.zeros(1), float(len(used)), votes=votes)
 
 
 def fold(rows, **indices):

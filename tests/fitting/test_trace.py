@@ -22,7 +22,7 @@ from singleindex.link import FixedLink
 from singleindex.solvers import Level
 
 TRAIN, TEST = np.arange(60), np.arange(60, 90)
-PENALTIES = (0.9, 0.5, 0.2, 0.05)
+PENALTIES = (0.6, 0.4, 0.2, 0.05)
 
 
 @pytest.fixture(scope="module")

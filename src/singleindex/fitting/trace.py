@@ -319,7 +319,7 @@ def held_out_indices(X_test: Any, models: Sequence[Model], n_features: int, n_ou
     for k, one in enumerate(models):
         rows, outputs = np.divmod(one.positions, n_outputs)
         stacked[place[rows], k, outputs] = one.values
-    product = as_design(X_test).combine(columns, stacked.reshape(len(columns), -1))
+    product = as_design(X_test).combine(columns, stacked.reshape(len(columns), len(models) * n_outputs))
     offsets = np.array([one.offset for one in models])
     indices: FloatArray = product.reshape(-1, len(models), n_outputs).transpose(1, 0, 2) + offsets[:, None, :]
     return indices

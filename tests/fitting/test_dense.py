@@ -1,0 +1,92 @@
+"""Dense candidates: with rows enough, or where they win beyond doubt."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV
+from singleindex.fitting.bank import Scores
+from singleindex.fitting.dense import dense_win, has_many_rows
+
+RNG = np.random.default_rng(0)
+N = 400
+DENSE = np.array([False, True])
+
+
+def scores(gap, spread=1.0):
+    """Return a sparse candidate that is behind a dense one by so many standard errors."""
+    noise = RNG.normal(size=N)
+    noise = spread * (noise - noise.mean()) / noise.std(ddof=1)
+    ahead = RNG.random(N)
+    losses = np.array([ahead + noise + gap * spread / np.sqrt(N), ahead])
+    return Scores(losses, np.ones(N), -losses)
+
+
+@pytest.mark.parametrize(("gap", "wins"), [(-3, False), (0, False), (1.95, False), (2.05, True), (9, True)])
+def test_two_standard_errors_of_the_difference_are_beyond_doubt(gap, wins):
+    assert dense_win(scores(gap), DENSE) == wins
+
+
+def test_without_rivals_there_is_no_doubt():
+    assert dense_win(scores(0), np.array([True, True]))
+    assert not dense_win(scores(9), np.array([False, False]))
+
+
+def test_two_rows_for_each_feature_are_many():
+    def data(n_rows, n_features):
+        return SimpleNamespace(whole=SimpleNamespace(n_rows=n_rows), n_features=n_features)
+
+    assert has_many_rows(data(40, 20))
+    assert not has_many_rows(data(39.5, 20))
+
+
+# ---------------------------------------------------------------- through a search
+
+
+def weight_of_ridges(model):
+    results = model.cv_results_
+    return results["weight"][results["ridge"] > 0].sum()
+
+
+def spectra(n=80, d=160, noise=1.5):
+    """Return columns of a few smooth factors, of which y is one: no few columns will do."""
+    rng = np.random.default_rng(0)
+    at = np.linspace(0, 1, d)
+    factors = np.array([np.exp(-(((at - centre) / 0.15) ** 2)) for centre in (0.2, 0.5, 0.8)])
+    amounts = rng.normal(size=(n, 3))
+    return amounts @ factors + noise * rng.normal(size=(n, d)), amounts[:, 1] + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(("shape", "by_ridges"), [((80, 160, 1.5), False), ((100, 300, 4.0), True)])
+def test_a_dense_model_is_returned_where_it_wins_and_it_is_said(shape, by_ridges):
+    """Ridges, or gradient steps that were stopped early, whichever is better."""
+    model = SingleIndexRegressorCV(cv=4, scale_power=[1.0]).fit(*spectra(*shape))
+    assert model.dense_
+    assert (weight_of_ridges(model) > 0.5) == by_ridges
+    assert model.n_features_ == shape[1]
+    assert "dense: candidates that use nearly every feature" in model.summary()
+
+
+def test_no_dense_model_where_few_features_do():
+    X = RNG.normal(size=(80, 160))
+    y = X[:, 0] - X[:, 1] + 0.3 * RNG.normal(size=80)
+    model = SingleIndexRegressorCV(cv=4, scale_power=[1.0]).fit(X, y)
+    assert not model.dense_
+    assert weight_of_ridges(model) == 0
+    assert "dense" not in model.summary()
+
+
+def test_with_many_rows_dense_candidates_take_part():
+    X = RNG.normal(size=(200, 10))
+    y = (X.sum(axis=1) + RNG.normal(size=200) > 0).astype(int)
+    model = SingleIndexClassifierCV(cv=3, scale_power=[1.0]).fit(X, y)
+    assert weight_of_ridges(model) > 0
+    assert model.n_features_ == 10
+
+
+@pytest.mark.parametrize("asked", [{"n_atoms": [5]}, {"alpha": 0.0}, {"penalty": [0.3, 0.1]}])
+def test_what_was_asked_for_is_not_dense(asked):
+    model = SingleIndexRegressorCV(cv=3, scale_power=[1.0], **asked).fit(*spectra())
+    assert weight_of_ridges(model) == 0
+    assert not model.dense_
