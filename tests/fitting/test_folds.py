@@ -22,7 +22,7 @@ RNG = np.random.default_rng(0)
 N = 60
 X = RNG.normal(size=(N, 5))
 INDEX = X[:, 0] - X[:, 1] + 0.3 * RNG.normal(size=N)
-QUICK = {"n_atoms": [5, 2], "penalty": [], "scale_power": [0.5]}
+QUICK = {"n_atoms": [5, 2], "penalty": [0.5, 0.2, 0.05], "scale_power": [0.5], "cv": 5}
 
 
 def with_few(n_rows, n_classes):
@@ -131,6 +131,6 @@ def test_all_weight_in_one_fold(model):
 
 def test_weight_without_folds_that_lack_it_warns_of_nothing():
     weight = RNG.random(N)
-    SingleIndexClassifierCV(cv=StratifiedKFold(4), **QUICK).fit(
+    SingleIndexClassifierCV(**QUICK | {"cv": StratifiedKFold(4)}).fit(
         X, (INDEX > 0).astype(int), sample_weight=weight
     )
