@@ -74,6 +74,12 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(weighted, repeated, rtol=1e-9)
 
 
+def test_rows_without_weight_are_none():
+    far = np.vstack([COLUMNS, 100 * COLUMNS[:1]])
+    found = relax(far, np.r_[LABELS, 0], np.r_[SHARE, 0], np.zeros(K), FixedLink("logistic"))
+    np.testing.assert_allclose(found, relax(COLUMNS, LABELS, SHARE, np.zeros(K), FixedLink("logistic")))
+
+
 def test_columns_that_are_the_same_share_their_weight():
     twice = np.column_stack([COLUMNS, COLUMNS[:, 0]])
     found = relax(twice, NUMBERS, SHARE, np.zeros(K + 1), FixedLink("identity"))

@@ -64,7 +64,7 @@ def relax(
             break
         move = centred @ step
         if known is not None:
-            length = float(np.max(np.abs(move), initial=0.0))
+            length = float(np.max(np.abs(move[share > 0]), initial=0.0))
             short = min(1.0, _LONGEST / length) if length > 0 else 1.0
             step, move = short * step, short * move
         w, index = w + step, index + move
