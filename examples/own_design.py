@@ -22,7 +22,7 @@ class Genotypes(Design):
         self.packed, self.n_features = packed, n_features
 
     @classmethod
-    def pack(cls, X):
+    def of(cls, X):
         bits = np.stack([X >> 1, X & 1], axis=2).reshape(len(X), -1).astype(np.uint8)
         return cls(np.packbits(bits, axis=1), X.shape[1])
 
@@ -56,7 +56,7 @@ def main():
     X = rng.binomial(2, rng.uniform(0.1, 0.5, 500), size=(1000, 500))
     risk = X[:, :4] @ np.array([1.0, -0.7, 0.8, 0.6])
     y = (rng.random(1000) < 1 / (1 + np.exp(-2 * (risk - risk.mean())))).astype(int)
-    packed = Genotypes.pack(X)
+    packed = Genotypes.of(X)
     print(f"{packed.packed.nbytes / 1e3:.0f} kB in place of {8 * X.size / 1e3:.0f} kB")
     model = SingleIndexClassifierCV(n_atoms=[2, 4, 8, 16], penalty=[]).fit(packed, y)
     found = np.flatnonzero(model.coef_)
