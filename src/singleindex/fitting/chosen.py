@@ -76,7 +76,7 @@ def as_record(
     results = with_links(plan, settings, data, results, chosen)
     unit = targets.unit
     found = {
-        **search_record(cells, largest, bank, first, first_weights, chosen, settings, unit),
+        **search_record(cells, bank, first, first_weights, chosen),
         "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
         "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
@@ -205,13 +205,10 @@ def on_shown_paths(bank: Bank, cells: Sequence[Cell]) -> NDArray[np.bool_]:
 
 def search_record(
     cells: Sequence[Cell],
-    largest: FloatArray,
     bank: Bank,
     first: Sequence[Scores],
     first_weights: FloatArray,
     chosen: Chosen,
-    settings: Any,
-    unit: FloatArray,
 ) -> dict[str, Any]:
     """Return `best_params_`, `best_score_` and `cv_results_`."""
     rows = [_settings_of(cells[key.cell], key) for key in bank.keys]

@@ -13,7 +13,7 @@ from ..solvers.relax import relax
 from ..solvers.result import FloatArray
 from ..structures import Structure
 from .plan import Plan
-from .trace import RELAXED, Fold, Model, as_model, at_unit_spread
+from .trace import RELAXED, Fold, Model, as_model, at_unit_spread, by_columns
 
 # Averages are fitted anew on what they were cut to where there are so many rows per coefficient.
 _ROWS_TO_REFIT = 10
@@ -53,14 +53,16 @@ class Cutter:
         self.plan, self.sd, self.sizes, self.keeps_all = plan, sd, sizes, keeps_all
         self.is_joint = plan.is_joint(n_outputs)
         self.shape = plan.structure.separable(plan.n_features)
-        if plan.link_is_free:
-            self.fitter: Any = plan.plain_fitter
-        else:
-            self.fitter = plan.fitter
+        self.fitter: Any = plan.plain_fitter if plan.link_is_free else plan.fitter
 
     @property
     def structure(self) -> Structure:
         return self.plan.structure
+
+    def models(self, average: FloatArray, votes: FloatArray, fold: Fold) -> dict[Any, Model]:
+        """Return the cuts of an average that are models of these rows."""
+        cuts = self.cuts(average, votes, fold, by_columns(fold.X))
+        return {cut: model for cut, model in cuts if model is not None}
 
     def cuts(
         self, average: FloatArray, votes: FloatArray, fold: Fold, design: Design

@@ -15,7 +15,7 @@ from .extremes import Spread
 from .grid import RIDGE, Cell
 from .judge import Judge
 from .plan import Plan
-from .trace import Fold, Key, Model, as_model, by_columns, held_out_indices, merged, rows_of
+from .trace import Fold, Key, Model, as_model, by_columns, merged, on_split
 
 # Folds on which ridges are tried before the others are asked.
 _TRIAL = 3
@@ -34,7 +34,11 @@ def with_dense(
     n_trial = min(_TRIAL, len(splits))
     if not ridges or min(data.design.shape) > _MOST_DIRECTIONS:
         return bank
-    found = [_traced(plan, data, split, cells, ridges) for split in splits[:n_trial]]
+
+    def trace(fold: Fold) -> dict[Key, Model]:
+        return trace_ridges(plan, cells, ridges, data.spread, fold)
+
+    found = [on_split(data, split, trace) for split in splits[:n_trial]]
     trial = common_bank(found, len(data.Y), data.n_outputs)
     rows = np.isfinite(trial.held_out[:1])
     if not len(trial.keys):
@@ -43,18 +47,8 @@ def with_dense(
         judge, trial.held_out, np.where(rows, bank.held_out, np.nan)
     ):
         return bank
-    found += [_traced(plan, data, split, cells, ridges) for split in splits[n_trial:]]
+    found += [on_split(data, split, trace) for split in splits[n_trial:]]
     return joined(bank, common_bank(found, len(data.Y), data.n_outputs))
-
-
-def _traced(
-    plan: Plan, data: Any, split: Any, cells: Sequence[Cell], ridges: Sequence[int]
-) -> tuple[dict[Key, Model], Any, FloatArray]:
-    train, test = split
-    fold = rows_of(data.X, data.Y, data.weight, train)
-    models = trace_ridges(plan, cells, ridges, data.spread, fold)
-    X_test = rows_of(data.X, data.Y, None, test).X
-    return models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs)
 
 
 def trace_ridges(

@@ -16,6 +16,7 @@ from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.result import FloatArray
 from ..solvers.ridge import RidgeSteps, rotate
 from ..solvers.supports import SoftPath, within_fit
+from .extremes import shares_of
 from .plan import Plan
 
 # Levels on the way to a penalty: each is a good start for the next.
@@ -25,8 +26,6 @@ _LEVELS_BETWEEN = 8
 _LOOKED_AT, LEAST_SURPRISE = 30, 4.0
 # Coefficients per row up to which a w of few atoms, or a dense one, is determined by the rows.
 _MOST_PER_ROW = 0.5
-# The most directions of a dense w.
-_MOST_DIRECTIONS = 2500
 
 
 def takes_exact_steps(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> bool:
@@ -58,7 +57,7 @@ def _most_coefficients(plan: Plan, view: View) -> float:
 def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
     """Tell whether the columns that say most about y are correlated more than chance would have it."""
     n = view.shape[0]
-    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    share = shares_of(n, weight)
     targets = y.reshape(n, -1)
     pull = view.rmatvec(((targets - share @ targets).T * share).T)
     covariance = view.gram(most_telling(pull), share)
@@ -152,9 +151,7 @@ def _hard(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> E
 
 def _dense(plan: Plan, view: View, y: FloatArray, weight: FloatArray | None) -> tuple[RidgeSteps, Any]:
     """Return the steps of a ridge, and what brings its coordinates back to those of the view."""
-    n = view.shape[0]
-    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
-    rotated = rotate(view, share)
+    rotated = rotate(view, shares_of(view.shape[0], weight))
     rows = DenseDesign(np.asfortranarray(rotated.rows))
     return RidgeSteps(
         rows, y, plan.simplicity, plan.fitter, sample_weight=weight, rotated=rotated

@@ -67,6 +67,11 @@ def weight_within_reach(weight: FloatArray) -> FloatArray:
     return np.ldexp(weight, int(np.copysign(_WEIGHT, exponent)) - int(exponent))
 
 
+def shares_of(n_rows: int, weight: FloatArray | None) -> FloatArray:
+    """Return what part of all rows each one is; without weights all count alike."""
+    return np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
+
+
 def check_kept(before: FloatArray, after: FloatArray) -> None:
     """Raise where coefficients that were there have vanished at another length."""
     if before.any() and not after.any():

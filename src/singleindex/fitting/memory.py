@@ -30,7 +30,7 @@ from ..solvers.result import FloatArray
 from .cross_fit import held_out_index, warn_if_not_identified, with_cross_fitted_link
 from .exact import solve_exactly, takes_exact_steps, warn_if_not_settled
 from .exact_blocks import ExactChoice
-from .extremes import Spread, spread_of_columns
+from .extremes import Spread, shares_of, spread_of_columns
 from .folds import splits_of
 from .plan import Plan
 from .progress import Progress, Teller
@@ -74,7 +74,7 @@ def solve_rows(
         outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
         with np.errstate(over="ignore", invalid="ignore"):
             survey = survey_rows(design, Y, weight)
-        spread = spread_of_columns(X, survey.variance, _shares(X.shape[0], weight))
+        spread = spread_of_columns(X, survey.variance, shares_of(X.shape[0], weight))
         return solve_in_one_pass(plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,))
     return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress, (X.shape,))
 
@@ -85,14 +85,10 @@ def solve_rows(
 def prepare(X: Any, weight: FloatArray | None) -> tuple[Design, Spread]:
     """Return X as a design, and the spread of its columns."""
     design = as_design(X)
-    share = _shares(design.shape[0], weight)
+    share = shares_of(design.shape[0], weight)
     with np.errstate(over="ignore", invalid="ignore"):
         _, variance = design.column_moments(share)
     return design, check_spread(spread_of_columns(X, variance, share))
-
-
-def _shares(n_rows: int, weight: FloatArray | None) -> FloatArray:
-    return np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
 
 
 def check_spread(spread: Spread) -> Spread:

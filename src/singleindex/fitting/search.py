@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,10 @@ from .scoring import Scoring
 from .trace import (
     NOTHING,
     Fold,
+    Found,
     Key,
-    Model,
-    by_columns,
-    held_out_indices,
     largest_penalties,
-    rows_of,
+    on_split,
     trace_cells,
 )
 
@@ -171,7 +170,7 @@ def trace_folds(
     found = []
     # In the order of the folds, whatever the number of jobs.
     for fold in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(trace_fold)(plan, data, train, test, cells, largest) for train, test in splits
+        delayed(trace_fold)(plan, data, split, cells, largest) for split in splits
     ):
         found.append(fold)
         progress.step("fold traced")
@@ -184,15 +183,8 @@ def trace_folds(
     return bank
 
 
-def trace_fold(
-    plan: Plan, data: Data, train: Any, test: Any, cells: Sequence[Cell], largest: FloatArray
-) -> tuple[dict[Key, Model], Any, FloatArray]:
-    fold = rows_of(data.X, data.Y, data.weight, train)
-    models = trace_cells(plan, cells, data.spread, fold, largest)
-    index = held_out_indices(
-        rows_of(data.X, data.Y, None, test).X, list(models.values()), data.n_features, data.n_outputs
-    )
-    return models, test, index
+def trace_fold(plan: Plan, data: Data, split: Any, cells: Sequence[Cell], largest: FloatArray) -> Found:
+    return on_split(data, split, lambda fold: trace_cells(plan, cells, data.spread, fold, largest))
 
 
 # ---------------------------------------------------------------- the choice
@@ -248,15 +240,9 @@ def second_stage(
     keeps_all = sizes is None and not (settings.penalty is not None and not len(listed(settings.penalty)))
     cutter = Cutter(plan, np.sqrt(data.spread.variance), tried, keeps_all, data.n_outputs)
     found = []
-    for number, (train, test) in enumerate(splits):
-        fold = rows_of(data.X, data.Y, data.weight, train)
-        votes = bank.votes_of(number, weights, data.n_features)
-        cuts = cutter.cuts(averages[number], votes, fold, by_columns(fold.X))
-        models = {cut: model for cut, model in cuts if model is not None}
-        X_test = rows_of(data.X, data.Y, None, test).X
-        found.append(
-            (models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs))
-        )
+    for number, split in enumerate(splits):
+        average, votes = averages[number], bank.votes_of(number, weights, data.n_features)
+        found.append(on_split(data, split, partial(cutter.models, average, votes)))
     of_cuts = common_bank(found, len(data.Y), data.n_outputs)
     if not of_cuts.keys:
         return Chosen(bank, first, weights, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from ..solvers.relax import relax
 from ..solvers.result import FloatArray, Iterate
 from ..structures.separable import Separable
 from .cross_fit import Weight, spread_of
-from .extremes import Spread
+from .extremes import Spread, shares_of
 from .grid import EXACT, GRADIENT, RIDGE, Cell
 from .memory import prepare
 from .path import trace_path
@@ -102,8 +102,7 @@ class Fold:
 
     @property
     def share(self) -> FloatArray:
-        n = len(self.Y)
-        return np.full(n, 1 / n) if self.weight is None else self.weight / self.weight.sum()
+        return shares_of(len(self.Y), self.weight)
 
     @property
     def n_rows(self) -> float:
@@ -113,13 +112,27 @@ class Fold:
     def n_outputs(self) -> int:
         return int(self.Y.shape[1])
 
-    def output(self, k: int) -> Fold:
-        """Return the same rows with one output alone."""
-        return Fold(self.X, self.Y[:, [k]], self.weight)
+    def problems(self, are_one: bool) -> list[Fold]:
+        """Return the same rows with each output alone, or as they are where the outputs are one problem."""
+        if are_one:
+            return [self]
+        return [Fold(self.X, self.Y[:, [k]], self.weight) for k in range(self.n_outputs)]
 
 
 def rows_of(X: Any, Y: FloatArray, weight: Weight, rows: Any) -> Fold:
     return Fold(take_rows(X, rows), Y[rows], None if weight is None else weight[rows])
+
+
+# Of one split: the models that its training rows give, its held-out rows, and their index under each model.
+Found = tuple[dict[Any, Model], Any, FloatArray]
+
+
+def on_split(data: Any, split: Any, find: Callable[[Fold], dict[Any, Model]]) -> Found:
+    """Return what the training rows of a split give, and what its held-out rows see of it."""
+    train, test = split
+    models = find(rows_of(data.X, data.Y, data.weight, train))
+    X_test = take_rows(data.X, test)
+    return models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs)
 
 
 def trace_cells(
@@ -144,10 +157,9 @@ def trace_cells(
         if cell.method == GRADIENT:
             found |= {Key(number, *key): model for key, model in trace_gradient(plan, cell, fold).items()}
             continue
-        outputs = [fold] if plan.is_joint(fold.n_outputs) else [fold.output(k) for k in range(fold.n_outputs)]
         paths = [
             dict(trace_exact(plan, cell, design, spread, one, largest[number, k]))
-            for k, one in enumerate(outputs)
+            for k, one in enumerate(fold.problems(plan.is_joint(fold.n_outputs)))
         ]
         found |= {Key(number, *key): model for key, model in merged(paths).items()}
     return found
@@ -168,13 +180,9 @@ def largest_penalties(
     for number, cell in enumerate(cells):
         if cell.method != EXACT:
             continue
-        if plan.is_joint(whole.n_outputs):
-            largest[number] = exact_method(plan, cell, design, spread, whole)[1].largest_penalty()
-            continue
-        for k in range(whole.n_outputs):
-            largest[number, k] = exact_method(plan, cell, design, spread, whole.output(k))[
-                1
-            ].largest_penalty()
+        problems = whole.problems(plan.is_joint(whole.n_outputs))
+        methods = [exact_method(plan, cell, design, spread, one)[1] for one in problems]
+        largest[number] = [method.largest_penalty() for method in methods]  # of one problem, for all
     return largest
 
 

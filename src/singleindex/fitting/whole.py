@@ -67,9 +67,8 @@ def whole_path(
             for k in range(whole.n_outputs)
         ]
         return WholePath(cell, outputs)
-    is_joint = plan.is_joint(whole.n_outputs)
     outputs = []
-    for k, fold in enumerate([whole] if is_joint else [whole.output(k) for k in range(whole.n_outputs)]):
+    for k, fold in enumerate(whole.problems(plan.is_joint(whole.n_outputs))):
         view, method = exact_method(plan, cell, design, spread, fold)
         kept = [
             [replace(one, coef=view.to_features(one.coef)) for one in iterate.by_output()]
