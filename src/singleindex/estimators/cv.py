@@ -193,6 +193,10 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     ----------
     best_params_, best_score_, cv_results_, path_, stability_, dense_, n_features_
         As in :class:`SingleIndexRegressorCV`.
+    coupled_ : bool
+        Of three classes or more: whether they were learned as one problem, with probabilities in proportion
+        to the odds of the links' values, because held-out rows were for it. Otherwise each was learned
+        against the rest, and the links' values are divided by their sum.
     classes_, coef_, intercept_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexClassifier`.
 

@@ -56,7 +56,8 @@ class Facts:
     """What a fitted model is; `kind` is "regression", "binary", "multiclass" or "multilabel".
 
     `classes` is empty for regression, `feature_names` None where the features have no names, `search` None
-    where the settings were given.
+    where the settings were given. `is_coupled` says that probabilities of classes are in proportion to
+    the odds of the links' values.
     """
 
     estimator: str
@@ -65,6 +66,7 @@ class Facts:
     outputs: list[Output]
     feature_names: list[str] | None
     search: Search | None
+    is_coupled: bool = False
 
     @property
     def coef(self) -> FloatArray:
@@ -142,6 +144,7 @@ def facts_of(model: Any) -> Facts:
         outputs=[Output(*part) for part in parts],
         feature_names=None if names is None else [str(name) for name in names],
         search=search_of(model),
+        is_coupled=kind == "multiclass" and bool(model.coupled_),
     )
 
 
