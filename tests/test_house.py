@@ -12,6 +12,7 @@ SOURCE = Path(singleindex.__file__).parent
 FLOORS = (
     {"cli"},
     {"inspection", "export", "persistence"},
+    {"tables"},
     {"estimators"},
     {"fitting", "datasets"},
     {"solvers"},

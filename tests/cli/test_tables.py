@@ -16,10 +16,11 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.preprocessing import OneHotEncoder
 
-from singleindex.cli.columns import Choices, plan_columns
 from singleindex.cli.messages import CliError
-from singleindex.cli.preparation import from_record, prepare
 from singleindex.cli.tables import ReadOptions, guess_separator, read_csv, read_table
+from singleindex.tables.columns import Choices, plan_columns
+from singleindex.tables.errors import TableError
+from singleindex.tables.preparation import from_record, prepare
 
 OPTIONS = ReadOptions()
 
@@ -262,20 +263,20 @@ def test_identifiers(name, values, left_out):
 
 def test_slips_in_numbers_are_pointed_at():
     frame = pd.DataFrame({"x": ["1.5"] * 9 + ["n.d."]})
-    with pytest.raises(CliError, match=r"1 of 10 values: 'n\.d\.'.*--na 'n\.d\.'"):
+    with pytest.raises(TableError, match=r"1 of 10 values: 'n\.d\.'.*--na 'n\.d\.'"):
         plan_columns(frame, Choices())
     frame = pd.DataFrame({"x": ["1.5"] * 9 + ["1,5"]})
-    with pytest.raises(CliError, match="--decimal ,"):
+    with pytest.raises(TableError, match="--decimal ,"):
         plan_columns(frame, Choices())
 
 
 def test_nothing_left_is_an_error():
-    with pytest.raises(CliError, match="no column is left"):
+    with pytest.raises(TableError, match="no column is left"):
         plan_columns(pd.DataFrame({"a": [1, 1, 1]}), Choices())
 
 
 def test_a_wrong_name_gets_a_suggestion(messy):
-    with pytest.raises(CliError, match="did you mean 'dose'"):
+    with pytest.raises(TableError, match="did you mean 'dose'"):
         plan_columns(messy, Choices(drop=("dosis",)))
 
 
@@ -319,7 +320,7 @@ def test_new_categories_are_zero_and_told(messy):
 
 
 def test_missing_values_are_counted(messy):
-    with pytest.raises(CliError, match="4 values are missing in 2 columns of 90 rows: 'dose' 3, 'ville' 1"):
+    with pytest.raises(TableError, match="4 values are missing in 2 columns of 90 rows: 'dose' 3, 'ville' 1"):
         prepare(messy, Choices(), None)
 
 
@@ -349,7 +350,7 @@ def test_the_record_makes_the_same_preparation(messy):
 
 def test_features_of_the_same_name_are_refused():
     frame = pd.DataFrame({"a": ["x", "y", "z", "x"], "a=x": [1.5, 2.0, 2.5, 1.0]})
-    with pytest.raises(CliError, match="two features would be called 'a=x'"):
+    with pytest.raises(TableError, match="two features would be called 'a=x'"):
         prepare(frame, Choices(), None)
 
 
@@ -384,13 +385,13 @@ def test_columns_without_weight_need_not_be_there(messy):
     shown = [name for name in whole if name == "dose" or name.startswith("ville")]
     pd.testing.assert_frame_equal(part[shown], whole[shown])
     assert list(part) == list(whole)
-    with pytest.raises(CliError, match="1 of the 2 columns that the model needs are not there: 'dose'"):
+    with pytest.raises(TableError, match="1 of the 2 columns that the model needs are not there: 'dose'"):
         preparation.apply(features[["ville"]], impute=True, needed=needed)
 
 
 def test_infinite_values_are_pointed_at():
     frame = pd.DataFrame({"x": [1.0, np.inf, 2.0, 0.5]})
-    with pytest.raises(CliError, match="'x' holds 1 infinite values; --na inf"):
+    with pytest.raises(TableError, match="'x' holds 1 infinite values; --na inf"):
         prepare(frame, Choices(), None)
 
 

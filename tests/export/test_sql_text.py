@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from singleindex import SingleIndexClassifier
 from singleindex.cli.exporting import column_expressions, sql_text
 from singleindex.cli.model_file import ModelFile
-from singleindex.cli.preparation import Preparation
 from singleindex.export import DIALECTS, to_sql
 from singleindex.export.as_sql import literal, quoted
+from singleindex.tables.preparation import Preparation
 
 sqlglot = pytest.importorskip("sqlglot")
 exp = sqlglot.exp

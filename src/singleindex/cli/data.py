@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Choices, no_such_column
+from ..tables.columns import Choices, no_such_column
+from ..tables.preparation import Matrix, Preparation, prepare
 from .messages import CliError, counted
-from .preparation import Matrix, Preparation, prepare
 from .tables import Table
 from .targets import Target, read_target
 

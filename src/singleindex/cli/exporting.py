@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import CATEGORY, DATE
+from ..tables.columns import CATEGORY, DATE
+from ..tables.preparation import Preparation
 from .messages import CliError
 from .model_file import ModelFile
-from .preparation import Preparation
 
 
 def json_text(file: ModelFile) -> str:

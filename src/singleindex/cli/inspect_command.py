@@ -6,10 +6,10 @@ import json
 
 import click
 
+from ..tables.preparation import Preparation
 from .messages import printable, printable_lines
 from .model_file import ModelFile, read_model
 from .options import talking
-from .preparation import Preparation
 from .text import summary_json, summary_text
 
 EPILOG = """\b

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..tables.preparation import Matrix, Preparation, from_record
 from .messages import CliError
 from .output import write_output
-from .preparation import Matrix, Preparation, from_record
 from .tables import ReadOptions, Table, read_table
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from .columns import Choices
+from ..tables.columns import Choices
+from ..tables.preparation import IMPUTATIONS
 from .data import DataOptions
-from .preparation import IMPUTATIONS
 from .tables import FORMATS, ReadOptions
 from .targets import TASKS
 

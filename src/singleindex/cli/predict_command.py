@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .columns import no_such_column
+from ..tables.columns import no_such_column
 from .csv_text import csv_text
 from .messages import CliError, say_note
 from .model_file import ModelFile, features_of, read_for, read_model

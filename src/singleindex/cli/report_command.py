@@ -7,12 +7,12 @@ from typing import Any
 import click
 import numpy as np
 
+from ..tables.preparation import Preparation
 from .data import DataOptions, Rows, feature_table, fingerprint, read_weights, split_rows, take
 from .messages import CliError, progress, say_note
 from .model_file import ModelFile, read_for, read_model
 from .options import READING, split_options
 from .output import check_output, write_output
-from .preparation import Preparation
 from .reporting import page_for
 from .tables import Table
 from .targets import read_target

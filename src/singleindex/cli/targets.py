@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .columns import no_such_column
+from ..tables.columns import no_such_column
+from ..tables.preparation import as_text
 from .messages import CliError
-from .preparation import as_text
 from .tables import Table
 
 TASKS = ("classification", "regression")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .messages import CliError
+from .errors import TableError
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
 # A text column with more different values than this share of its rows is no category.
@@ -57,10 +57,10 @@ def plan_columns(frame: Any, choices: Choices) -> ColumnPlan:
         else:
             kinds[name] = kind
     if not len(frame.columns):
-        raise CliError("there are no columns beside the target; a table with features is needed")
+        raise TableError("there are no columns beside the target; a table with features is needed")
     if not kinds:
         reasons = "; ".join(f"{name}: {why}" for name, why in list(dropped.items())[:5])
-        raise CliError(f"no column is left to learn from ({reasons}); --keep COL takes one in")
+        raise TableError(f"no column is left to learn from ({reasons}); --keep COL takes one in")
     return ColumnPlan(kinds, dropped)
 
 
@@ -70,14 +70,14 @@ def check_named(frame: Any, names: tuple[str, ...]) -> None:
             raise no_such_column(frame, name)
 
 
-def no_such_column(frame: Any, name: str) -> CliError:
+def no_such_column(frame: Any, name: str) -> TableError:
     """Return an error that names the nearest columns there are."""
     import difflib
 
     columns = list(map(str, frame.columns))
     near = difflib.get_close_matches(name, columns, n=3, cutoff=0.5)
     shown = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {abridged(columns)}"
-    return CliError(f"there is no column {name!r}; {shown}")
+    return TableError(f"there is no column {name!r}; {shown}")
 
 
 def abridged(names: list[str], most: int = 8) -> str:
@@ -170,13 +170,13 @@ def has_codes(values: Any) -> bool:
     return bool(values.str.fullmatch(r"0\d+").any())
 
 
-def slips_in_numbers(values: Any, name: str) -> CliError:
+def slips_in_numbers(values: Any, name: str) -> TableError:
     import pandas
 
     bad = values[pandas.to_numeric(values, errors="coerce").isna()]
     shown = ", ".join(map(repr, bad.unique()[:3]))
     option = "--decimal ," if bad.str.fullmatch(r"-?\d+,\d+").all() else f"--na {bad.iloc[0]!r} for missing"
-    return CliError(
+    return TableError(
         f"column {name!r} holds numbers, but for {len(bad)} of {len(values)} values: {shown}; "
         f"use {option}, --categorical {name!r}, or --drop {name!r}"
     )
@@ -197,6 +197,8 @@ def as_days(column: Any, name: str) -> Any:
         dates = pandas.to_datetime(column, errors="coerce", utc=True)
     if (dates.isna() & column.notna()).any():
         bad = column[dates.isna() & column.notna()].iloc[0]
-        raise CliError(f"column {name!r} holds {bad!r}, which is not a date like the others; --drop {name!r}")
+        raise TableError(
+            f"column {name!r} holds {bad!r}, which is not a date like the others; --drop {name!r}"
+        )
     start = pandas.Timestamp(0, tz="UTC")
     return (dates - start) / pandas.Timedelta(days=1)

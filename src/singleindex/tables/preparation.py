@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .columns import CATEGORY, DATE, Choices, ColumnPlan, abridged, as_days, plan_columns
-from .messages import CliError
+from .errors import TableError
 
 IMPUTATIONS = ("median", "mean", "most-frequent")
 
@@ -116,7 +116,7 @@ class Preparation:
             return frame[self.columns]
         lacking = [name for name in absent if name in needed]
         if lacking:
-            raise CliError(
+            raise TableError(
                 f"{len(lacking)} of the {len(needed)} columns that the model needs are not there: "
                 f"{abridged(lacking)}; there are {abridged(list(map(str, frame.columns)), 5)}"
             )
@@ -159,7 +159,7 @@ def prepare(frame: Any, choices: Choices, impute: str | None) -> Preparation:
     )
     if len(set(prepared.names)) < len(prepared.names):
         twice = next(name for name in prepared.names if prepared.names.count(name) > 1)
-        raise CliError(f"two features would be called {twice!r}; rename a column, or --drop one")
+        raise TableError(f"two features would be called {twice!r}; rename a column, or --drop one")
     return prepared
 
 
@@ -171,7 +171,7 @@ def refuse_missing(frame: Any) -> None:
         return
     shown = ", ".join(f"{name!r} {count}" for name, count in counts.head(10).items())
     more = f" and {len(counts) - 10} more columns" if len(counts) > 10 else ""
-    raise CliError(
+    raise TableError(
         f"{counts.sum()} values are missing in {len(counts)} columns of {len(frame)} rows: {shown}{more}; "
         "fill them with --impute median (or mean, most-frequent), or leave columns out with --drop COL"
     )
@@ -187,15 +187,15 @@ def as_numbers(frame: Any) -> Any:
         if infinite.any():
             name = infinite.idxmax()
             count = infinite[name]
-            raise CliError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
+            raise TableError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
         return numbers
     except OverflowError:
-        raise CliError("a column holds whole numbers beyond 1e308; leave it out with --drop COL") from None
+        raise TableError("a column holds whole numbers beyond 1e308; leave it out with --drop COL") from None
     except (ValueError, TypeError):
         for name in frame.columns:
             bad = frame[name][pandas.to_numeric(frame[name], errors="coerce").isna() & frame[name].notna()]
             if len(bad):
-                raise CliError(f"column {name!r} must hold numbers, but has {bad.iloc[0]!r}") from None
+                raise TableError(f"column {name!r} must hold numbers, but has {bad.iloc[0]!r}") from None
         raise
 
 

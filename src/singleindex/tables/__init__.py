@@ -1,0 +1,1 @@
+"""Tables as people have them: what each column is, and how columns become the numbers a model takes."""

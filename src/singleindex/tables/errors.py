@@ -1,0 +1,7 @@
+"""What is said of tables that cannot be used as they are."""
+
+from __future__ import annotations
+
+
+class TableError(ValueError):
+    """A table that cannot be used as it is; the message contains the fix as an option."""
