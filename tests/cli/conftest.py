@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from patients import messy_patients
 
 from singleindex.cli.app import run
 
@@ -43,6 +44,18 @@ def messy():
     frame.loc[[3, 10, 44], "dose"] = np.nan
     frame.loc[5, "ville"] = None
     return frame
+
+
+@pytest.fixture(scope="session")
+def patients():
+    return messy_patients()
+
+
+@pytest.fixture
+def patients_csv(patients, tmp_path):
+    path = tmp_path / "patienten.csv"
+    patients.to_csv(path, index=False)
+    return path
 
 
 @pytest.fixture

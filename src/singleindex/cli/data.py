@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,8 @@ from .messages import CliError, counted
 from .tables import Table
 from .targets import Target, read_target
 
+_MOST_LEAKS = 5
+
 
 @dataclass(frozen=True)
 class DataOptions:
@@ -21,6 +24,7 @@ class DataOptions:
 
     target: tuple[str, ...] = ()
     task: str | None = None
+    positive: str | None = None
     weights: str | None = None
     holdout: float = 0.0
     seed: int = 0
@@ -53,11 +57,14 @@ class Data:
     n_columns: int
     fingerprint: str
     notes: list[str]
+    warnings: list[str]
 
 
 def load_data(table: Table, options: DataOptions) -> Data:
     """Split, then prepare: what is learned from columns is learned from the training rows alone."""
-    target, known = read_target(table, options.target, options.task, options.drop_unlabelled)
+    target, known = read_target(
+        table, options.target, options.task, options.drop_unlabelled, options.positive
+    )
     weight = read_weights(table, options.weights, known)
     notes = [*table.notes, *([target.note] if target.note else [])]
     if not known.all():
@@ -80,7 +87,24 @@ def load_data(table: Table, options: DataOptions) -> Data:
         n_columns=int(features.shape[1]),
         fingerprint=fingerprint(learned, target),
         notes=notes,
+        warnings=leak_warnings(features, preparation, target, train),
     )
+
+
+def leak_warnings(features: Any, preparation: Preparation | Matrix, target: Target, train: Any) -> list[str]:
+    """Return a sentence for each column that nearly decides the target alone."""
+    from ..tables.leaks import find_leaks
+
+    if isinstance(preparation, Matrix) or target.y.ndim > 1:
+        return []
+    kinds = dict(zip(preparation.columns, preparation.kinds, strict=True))
+    leaks = find_leaks(features.iloc[train], kinds, target.y[train], target.task == "classification")
+    return [
+        f"column {leak.column!r} looks like a leak: {'whether it is missing' if leak.by_gaps else 'it'} "
+        f"nearly decides {target.names[0]!r} alone ({leak.measure} {leak.value:.3f}). If it is not known "
+        f"when predictions are made, fit again with --drop {shlex.quote(leak.column)}"
+        for leak in leaks[:_MOST_LEAKS]
+    ]
 
 
 def read_weights(table: Table, name: str | None, known: Any) -> Any:

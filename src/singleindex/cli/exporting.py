@@ -16,14 +16,10 @@ from .model_file import ModelFile
 def json_text(file: ModelFile) -> str:
     from ..export import to_json
 
-    return to_json(named(file), indent=1, preparation=file.preparation.as_record())
-
-
-def named(file: ModelFile) -> Any:
-    """Return the model with the names of its features, where a matrix had none."""
-    model = copy.copy(file.model)
-    model.feature_names_in_ = np.array(file.preparation.names, dtype=object)
-    return model
+    preparation = file.preparation.as_record()
+    if file.positive is not None:
+        preparation["threshold"] = file.threshold.value
+    return to_json(file.named, indent=1, preparation=preparation)
 
 
 # ---------------------------------------------------------------- SQL
@@ -34,8 +30,8 @@ def sql_text(file: ModelFile, dialect: str, value: str, of: str | None, table: s
     from ..export.as_sql import quoted
 
     expression = to_sql(
-        named(file), dialect=dialect, value=value, output=which_output(file, of),
-        columns=column_expressions(file, dialect),
+        file.named, dialect=dialect, value=value, output=which_output(file, of),
+        threshold=file.threshold.value, columns=column_expressions(file, dialect),
     )  # fmt: skip
     if table is None:
         return expression
@@ -94,7 +90,7 @@ def onnx_bytes(file: ModelFile) -> bytes:
 
     preparation = file.preparation
     if not isinstance(preparation, Preparation) or not preparation.categories:
-        data: bytes = to_onnx(file.model).SerializeToString()
+        data: bytes = to_onnx(file.named).SerializeToString()
         return data
     pipeline, types = with_encoders(file, preparation)
     encoded: bytes = to_onnx(pipeline, initial_types=types).SerializeToString()
@@ -119,7 +115,7 @@ def with_encoders(file: ModelFile, preparation: Preparation) -> tuple[Any, list[
     transformer = ColumnTransformer(steps, sparse_threshold=0)
     transformer.fit(example_rows(preparation, numbers, texts))
     positions = {name: j for j, name in enumerate(preparation.names)}
-    model = reordered(file.model, [positions[name] for name in order])
+    model = reordered(file.named, [positions[name] for name in order])
     types: list[Any] = [("numbers", DoubleTensorType([None, len(numbers)]))] if numbers else []
     types += [(column, StringTensorType([None, 1])) for column in texts]
     return Pipeline([("prepare", transformer), ("model", model)]), types

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from .data import Data, DataOptions, load_data
+from .decisions import THRESHOLD, Threshold, note_on_threshold
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
-from .messages import counted, progress, say_note
+from .messages import counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, READING, TARGET, split_options, talking
 from .output import check_output, write_output
@@ -92,6 +93,13 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
     help="An average of the models that score well, the best one, or the simplest within one standard error "
     "of it.",
 )
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="CLASS=W",
+    help="Weight of a class, such as ja=5; or balanced. It moves the probabilities.",
+)
+@THRESHOLD
 @click.option("--average", is_flag=True, help="Average the models of the folds, whatever the rule.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds to run side by side.")
@@ -111,15 +119,21 @@ def command(
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
     loaded = load_data(read_table(data, reading), data_options)
-    estimator, notes = plan_fit(loaded, FitOptions(**rest), verbose=not quiet)
+    options = FitOptions(**rest)
+    estimator, notes = plan_fit(loaded, options, verbose=not quiet)
     for note in [*loaded.notes, *notes]:
         say_note(note)
+    for warning in loaded.warnings:
+        say_warning(warning)
     size = f"{counted(loaded.train.n, 'row')}, {counted(len(loaded.preparation.names), 'feature')}"
     with progress(f"searching settings for {size}"):
-        fitting = run_fit(estimator, loaded, notes)
-    file = ModelFile(
-        fitting.model, loaded.preparation, make_record(data, loaded, fitting, reading, data_options)
-    )
+        fitting = run_fit(estimator, loaded, options, notes)
+    if note := note_on_threshold(fitting.model, loaded, options.threshold):
+        say_note(note)
+        fitting.notes.append(note)
+    record = make_record(data, loaded, fitting, reading, data_options)
+    record["threshold"] = (options.threshold or Threshold()).as_record()
+    file = ModelFile(fitting.model, loaded.preparation, record)
     write_model(file, output)
     if report_path is not None:
         write_report(file, loaded, report_path, given["jobs"])
@@ -142,6 +156,8 @@ def make_record(
         "version": __version__,
         "target": data.target.names,
         "task": data.target.task,
+        # Of two classes, where the modelled one is the first in order: y was 0 and 1 then.
+        "classes": list(data.target.classes) if data.target.is_coded else None,
         "weights": options.weights,
         "holdout": options.holdout,
         "seed": options.seed,
@@ -153,6 +169,8 @@ def make_record(
         "notes": data.notes + fitting.notes,
         "test_scores": fitting.test_scores,
         "null_scores": fitting.null_scores,
+        "confusion": fitting.confusion,
+        "warnings": data.warnings,
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .data import Data, Rows
+from .decisions import Threshold, check_threshold, confusion_of, parse_class_weight
 from .messages import CliError
 from .structures import make_structure
 
@@ -28,6 +29,8 @@ class FitOptions:
     rule: str = "average"
     average: bool = False
     jobs: int = 1
+    class_weight: tuple[str, ...] = ()
+    threshold: Threshold | None = None
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,12 @@ class Fitting:
     notes: list[str]
     test_scores: dict[str, float]
     null_scores: dict[str, float]
+    confusion: dict[str, int] | None
 
 
 def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[str]]:
     """Return the estimator to fit, and notes on it; what cannot work is an error before any work is done."""
+    check_threshold(options.threshold, len(data.target.classes) == 2, bool(options.class_weight))
     structure, notes = make_structure(options, data)
     folds, note = possible_folds(data, options.folds)
     notes += [note] if note else []
@@ -62,7 +67,7 @@ def check_scoring(name: str, task: str) -> None:
         raise CliError(f"the score {name!r} is not for {task}; use one such as {suits}")
 
 
-def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
+def run_fit(model: Any, data: Data, options: FitOptions, notes: list[str]) -> Fitting:
     from ..fitting.cross_fit import IndexNotIdentifiedWarning
     from ..fitting.folds import SplitWarning
 
@@ -73,7 +78,10 @@ def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)
     test, null = held_out_scores(model, data.train, data.test)
-    return Fitting(model, notes, test, null)
+    confusion = None
+    if data.test is not None:
+        confusion = confusion_of(model, data.test.X, data.test.y, options.threshold or Threshold())
+    return Fitting(model, notes, test, null, confusion)
 
 
 def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, verbose: bool) -> Any:
@@ -86,6 +94,9 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
     }  # fmt: skip
     if options.scoring is not None:
         settings["scoring"] = options.scoring
+    weight = parse_class_weight(options.class_weight, data.target.classes, data.target.is_coded)
+    if classes:
+        settings["class_weight"] = weight
     kind = SingleIndexClassifierCV if classes else SingleIndexRegressorCV
     return kind(**settings)
 

@@ -33,7 +33,7 @@ def command(model: str, solver: bool, as_json: bool, quiet: bool) -> None:
     for line in history_lines(file):
         click.echo(printable_lines([line]))
     if solver:
-        click.echo("\n" + printable(file.model.summary()))
+        click.echo("\n" + printable(file.named.summary()))
 
 
 def history_lines(file: ModelFile) -> list[str]:

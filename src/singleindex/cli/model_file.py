@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import sys
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..tables.preparation import Matrix, Preparation, from_record
+from .decisions import Threshold
+from .decisions import from_record as threshold_from
 from .messages import CliError
 from .output import write_output
 from .tables import ReadOptions, Table, read_table
@@ -34,10 +37,30 @@ class ModelFile:
         return tuple(self.record.get("target", ()))
 
     @cached_property
+    def named(self) -> Any:
+        """The model with the table's names of features and classes: to tell of, not to predict with."""
+        import numpy as np
+
+        model = copy.copy(self.model)
+        model.feature_names_in_ = np.array(self.preparation.names, dtype=object)
+        if self.record.get("classes"):
+            model.classes_ = np.array(self.record["classes"])
+        return model
+
+    @cached_property
     def facts(self) -> Facts:
         from ..estimators.outputs import facts_of
 
-        return facts_of(self.model)
+        return facts_of(self.named)
+
+    @property
+    def positive(self) -> str | None:
+        """Of two classes the one whose probability is modelled."""
+        return self.class_names[1] if self.facts.kind == "binary" else None
+
+    @property
+    def threshold(self) -> Threshold:
+        return threshold_from(self.record.get("threshold"))
 
     @property
     def class_names(self) -> list[str]:
@@ -83,6 +106,9 @@ def read_model(path: str) -> ModelFile:
         preparation.check(int(model.n_features_in_))
         if record and not record.keys() >= _IN_RECORDS:
             raise ValueError("its record is not complete")
+        if record and record.get("classes") and len(record["classes"]) != len(model.classes_):
+            raise ValueError("its record has other classes than the model")
+        threshold_from(record.get("threshold") if record else None)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelFileError(f"Cannot load {path}: its notes are malformed ({error}).") from error
     return ModelFile(model, preparation, record)

@@ -48,6 +48,11 @@ TARGET = together(
         "-t", "--target", multiple=True, metavar="COL", help="Column to predict; several for several outputs."
     ),
     click.option("--task", type=click.Choice(TASKS), help="Guessed from the target where not given."),
+    click.option(
+        "--positive",
+        metavar="CLASS",
+        help="Of two classes, the one to model the probability of; guessed by its name, or the rarer one.",
+    ),
     click.option("--weights", metavar="COL", help="Column of row weights."),
 )
 COLUMNS = together(
@@ -83,6 +88,6 @@ def split_options(given: dict[str, Any]) -> tuple[ReadOptions, DataOptions, dict
     )
     on_columns = ("drop", "keep", "categorical", "dates", "max_categories")
     choices = Choices(**{name: rest.pop(name) for name in on_columns if name in rest})
-    on_rows = ("target", "task", "weights", "holdout", "seed", "impute", "drop_unlabelled")
+    on_rows = ("target", "task", "positive", "weights", "holdout", "seed", "impute", "drop_unlabelled")
     data = DataOptions(choices=choices, **{name: rest.pop(name) for name in on_rows if name in rest})
     return reading, data, rest

@@ -36,7 +36,6 @@ Examples:
 )
 @click.option("--groups", metavar="FILE", help="CSV of feature,group.")
 @click.option("--shape", metavar="ROWSxCOLS", help="Of the features as a matrix, for low-rank.")
-@click.option("--positive", metavar="CLASS", help="Of several classes, the one to tell from the others.")
 @click.option(
     "-o", "--output", metavar="FILE", help="Write every weight to a CSV file; - for standard output."
 )
@@ -44,8 +43,7 @@ Examples:
 @READING
 @talking
 def command(
-    data: str, n_atoms: list[int] | None, positive: str | None, output: str | None, as_json: bool,
-    quiet: bool, **given: Any,
+    data: str, n_atoms: list[int] | None, output: str | None, as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show which columns of DATA come in, one after the other, as the model may use more of them.
 
@@ -59,7 +57,7 @@ def command(
     structure, notes = make_structure(FitOptions(n_atoms=n_atoms, **rest), loaded)
     for note in notes:
         say_note(note)
-    levels = trace(loaded, n_atoms, structure, positive)
+    levels = trace(loaded, n_atoms, structure, data_options.positive)
     if output is not None:
         write_weights(levels, output)
     if as_json:
@@ -101,14 +99,15 @@ def as_numbers(data: Data, positive: str | None) -> Any:
     y = data.train.y
     if data.target.task == "regression" or y.ndim > 1:
         return np.asarray(y, dtype=np.float64)
-    classes = np.unique(y)
+    if data.target.is_coded:
+        return y.astype(np.float64)
+    classes = [str(label) for label in data.target.classes]
     if positive is None:
         if len(classes) > 2:
-            shown = ", ".join(map(str, classes[:8]))
-            raise CliError(f"a path needs one class to tell from the others: --positive, one of {shown}")
-        positive = str(classes[1])
-    if positive not in classes.astype(str):
-        raise CliError(f"there is no class {positive!r}; there are {', '.join(map(str, classes[:8]))}")
+            raise CliError(
+                f"a path needs one class to tell from the others: --positive, one of {', '.join(classes[:8])}"
+            )
+        positive = classes[1]
     return (y.astype(str) == positive).astype(np.float64)
 
 

@@ -10,6 +10,7 @@ import click
 
 from ..tables.columns import no_such_column
 from .csv_text import csv_text
+from .decisions import THRESHOLD, Threshold, check_threshold, decide
 from .messages import CliError, say_note
 from .model_file import ModelFile, features_of, read_for, read_model
 from .options import READING, split_options, talking
@@ -33,12 +34,13 @@ apostrophe in front; Parquet and JSON have it as it is.
 @click.argument("data")
 @click.option("-o", "--output", default="-", help="A .csv, .tsv or .parquet file; standard output otherwise.")
 @click.option("--with", "copied", multiple=True, metavar="COL", help="Copy a column of DATA to the output.")
+@THRESHOLD
 @click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
 @READING
 @talking
 def command(
-    model: str, data: str, output: str, copied: tuple[str, ...], impute: bool, as_json: bool, quiet: bool,
-    **given: Any,
+    model: str, data: str, output: str, copied: tuple[str, ...], threshold: Threshold | None, impute: bool,
+    as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Predict the rows of DATA with a saved MODEL."""
     if model == data == "-":
@@ -46,9 +48,10 @@ def command(
     check_output(output)
     reading, _, _ = split_options(given)
     file = read_model(model)
+    check_threshold(threshold, file.positive is not None, has_class_weight=False)
     table = read_for(file, data, reading)
     found = copied_columns(table, copied) | predicted_columns(
-        file, features_of(file, table, impute, say_note)
+        file, features_of(file, table, impute, say_note), threshold or file.threshold
     )
     if as_json:
         write_output(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
@@ -65,10 +68,10 @@ def copied_columns(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: table.frame[name].tolist() for name in names}
 
 
-def predicted_columns(file: ModelFile, X: Any) -> dict[str, Any]:
+def predicted_columns(file: ModelFile, X: Any, threshold: Threshold) -> dict[str, Any]:
     """Return the predictions by the name of their column."""
     model = file.model
-    predicted, index = model.predict(X), model.index(X)
+    predicted, index = decide(file, X, threshold), model.index(X)
     if not file.class_names:
         if predicted.ndim == 1:
             return {"prediction": predicted, "index": index}

@@ -64,12 +64,15 @@ def rows_of(file: ModelFile, table: Table) -> tuple[Rows, Rows | None]:
     options = DataOptions(
         target=file.targets,
         task="classification" if file.class_names else "regression",
+        positive=file.positive,
         weights=record.get("weights"),
         holdout=record.get("holdout", 0.0),
         seed=record.get("seed", 0),
         drop_unlabelled=record.get("drop_unlabelled", False),
     )
-    target, known = read_target(table, options.target, options.task, options.drop_unlabelled)
+    target, known = read_target(
+        table, options.target, options.task, options.drop_unlabelled, options.positive
+    )
     weight = read_weights(table, options.weights, known)
     features = feature_table(table, options, known)
     imputed = isinstance(file.preparation, Preparation) and file.preparation.imputed is not None

@@ -22,8 +22,12 @@ def page_for(file: ModelFile, train: Rows, test: Rows | None, title: str | None 
         sample_weight=train.weight,
         feature_names=file.preparation.names,
         target_name=target,
+        class_names=file.class_names if file.facts.kind == "binary" else None,
         title=title or f"{target} in {file.record.get('data', 'a table')}",
         notes=file.record.get("notes", []),
+        warnings=file.record.get("warnings", []),
+        threshold=file.threshold.value,
+        costs=file.threshold.costs,
         reproduce=commands(file),
         n_jobs=jobs,
     )

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
+from .decisions import THRESHOLD, Threshold, check_threshold, confusion_lines, confusion_of
 from .messages import CliError, printable_lines, say_note
 from .model_file import ModelFile, features_of, read_for, read_model
 from .options import READING, split_options, talking
 from .tables import Table
-from .targets import read_target
+from .targets import Target, read_target
 from .text import score_table
 
 EPILOG = """\b
@@ -29,13 +29,14 @@ Examples:
 @click.option(
     "-t", "--target", multiple=True, metavar="COL", help="If it is called otherwise than in the fit."
 )
+@THRESHOLD
 @click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a target.")
 @READING
 @talking
 def command(
-    model: str, data: str, target: tuple[str, ...], impute: bool, drop_unlabelled: bool, as_json: bool,
-    quiet: bool, **given: Any,
+    model: str, data: str, target: tuple[str, ...], threshold: Threshold | None, impute: bool,
+    drop_unlabelled: bool, as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Compare the predictions of a saved MODEL with the target in DATA.
 
@@ -52,10 +53,17 @@ def command(
             "the model was fitted to a file of this name; rows it has seen make it look better than it is"
         )
     scores, null = scores_of(file, X, y)
+    check_threshold(threshold, file.positive is not None, has_class_weight=False)
+    threshold = threshold or file.threshold
+    confusion = confusion_of(file.model, X, y, threshold)
     if as_json:
-        click.echo(json.dumps({"n_rows": len(y), "scores": scores, "null": null}, indent=1))
-    else:
-        click.echo(printable_lines(score_table(scores, null, f"{len(y)} rows")))
+        found = {"n_rows": len(y), "scores": scores, "null": null, "confusion": confusion}
+        click.echo(json.dumps(found, indent=1))
+        return
+    lines = score_table(scores, null, f"{len(y)} rows")
+    if confusion:
+        lines += ["", *confusion_lines(confusion, file.class_names, threshold)]
+    click.echo(printable_lines(lines))
 
 
 def labelled_rows(
@@ -63,19 +71,19 @@ def labelled_rows(
 ) -> tuple[Any, Any]:
     """Return features and target of the rows that have one."""
     task = "classification" if file.class_names else "regression"
-    found, known = read_target(table, target or file.targets, task, drop_unlabelled)
+    found, known = read_target(table, target or file.targets, task, drop_unlabelled, file.positive)
     X = features_of(file, table, impute, say_note)
     if not known.all():
         X = X[known]
-    check_classes(file, found.y)
+    check_classes(file, found)
     return X, found.y
 
 
-def check_classes(file: ModelFile, y: Any) -> None:
+def check_classes(file: ModelFile, target: Target) -> None:
     if file.facts.kind in ("regression", "multilabel"):
         return
-    unknown = np.setdiff1d(y.astype(str), np.array(file.class_names))
-    if len(unknown):
+    unknown = [str(label) for label in target.classes if str(label) not in file.class_names]
+    if unknown:
         raise CliError(
             f"the target holds {unknown[0]!r}, but the model knows {', '.join(file.class_names)} only"
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..tables.classes import modelled_class
 from ..tables.columns import no_such_column
 from ..tables.preparation import as_text
 from .messages import CliError
@@ -19,15 +21,27 @@ _FEW_VALUES = 10
 
 @dataclass(frozen=True)
 class Target:
-    """y as the estimators take it, its name or names, and what kind of problem it makes."""
+    """y as the estimators take it, its name or names, and what kind of problem it makes.
+
+    `classes` are those of a single target, of two the modelled one last. Estimators take the second in
+    order for it: where it is the first, y is 0 and 1, and `is_coded`.
+    """
 
     y: Any
     names: list[str]
     task: str
     note: str = ""
+    classes: tuple[Any, ...] = ()
+    is_coded: bool = False
 
 
-def read_target(table: Table, wanted: tuple[str, ...], task: str | None, drop_unlabelled: bool) -> Any:
+def read_target(
+    table: Table,
+    wanted: tuple[str, ...],
+    task: str | None,
+    drop_unlabelled: bool,
+    positive: str | None = None,
+) -> Any:
     """Return the target, and which rows have one."""
     columns = target_columns(table, wanted)
     known = np.logical_and.reduce([~is_missing(column) for column in columns.values()])
@@ -41,7 +55,7 @@ def read_target(table: Table, wanted: tuple[str, ...], task: str | None, drop_un
         if not known.any():
             raise CliError("the target is missing in every row; name another column with --target")
     values = [column[known] for column in columns.values()]
-    return make_target(values, list(columns), task), known
+    return make_target(values, list(columns), task, positive), known
 
 
 def target_columns(table: Table, wanted: tuple[str, ...]) -> dict[str, Any]:
@@ -72,21 +86,49 @@ def is_missing(column: Any) -> Any:
     return column.isna().to_numpy()
 
 
-def make_target(columns: list[Any], names: list[str], task: str | None) -> Target:
+def make_target(
+    columns: list[Any], names: list[str], task: str | None, positive: str | None = None
+) -> Target:
     """Return the target as classes or numbers; what is not said is guessed."""
     for column, name in zip(columns, names, strict=True):
         check_varies(column, name)
     guess, note = guess_task(columns, names)
     task = task or guess
+    note = note if task == guess else ""
+    if len(columns) == 1 and task == "classification":
+        return class_target(as_labels(columns[0]), names, note, positive)
     if len(columns) == 1:
-        y = as_labels(columns[0]) if task == "classification" else as_floats(columns[0], names[0])
-        return Target(y, names, task, note if task == guess else "")
+        return Target(as_floats(columns[0], names[0]), names, task, note)
     if task == "classification":
         Y = np.column_stack([as_switch(column, name) for column, name in zip(columns, names, strict=True)])
         return Target(Y, names, task)
     return Target(
         np.column_stack([as_floats(c, n) for c, n in zip(columns, names, strict=True)]), names, task
     )
+
+
+def class_target(labels: Any, names: list[str], note: str, positive: str | None) -> Target:
+    """Return a target of classes; of two, the one that is modelled becomes the second."""
+    found, counts = np.unique(labels, return_counts=True)
+    classes = found.tolist()
+    known = [str(label) for label in classes]
+    if positive is not None and positive not in known:
+        raise CliError(f"there is no class {positive!r}; there are {', '.join(known[:8])}")
+    if len(classes) > 2:
+        return Target(labels, names, "classification", note, tuple(classes))
+    chosen, why = modelled_class(classes, counts.tolist())
+    if positive is not None:
+        chosen, why = classes[known.index(positive)], "as asked"
+    other = classes[1 - classes.index(chosen)]
+    n = int(counts[classes.index(chosen)])
+    said = (
+        f"modelled is the probability of {names[0]} = {chosen}, {why} ({n:,} of {len(labels):,} rows); "
+        f"--positive {shlex.quote(str(other))} models the other class"
+    )
+    note = f"{note}; {said}" if note else said
+    is_coded = chosen == classes[0]
+    y = (labels == chosen).astype(np.int64) if is_coded else labels
+    return Target(y, names, "classification", note, (other, chosen), is_coded)
 
 
 def check_varies(column: Any, name: str) -> None:

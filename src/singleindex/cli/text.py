@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .decisions import confusion_lines
 from .messages import counted, printable_lines
 from .model_file import ModelFile
 
@@ -40,6 +41,11 @@ def summary_json(file: ModelFile) -> dict[str, Any]:
         found["held_out"] = {
             "n_rows": record["n_test"], "scores": record["test_scores"], "null": record["null_scores"],
         }  # fmt: skip
+    if file.positive is not None:
+        found |= {"positive": file.positive, "threshold": file.threshold.as_record()}
+    if record.get("confusion"):
+        found["held_out"]["confusion"] = record["confusion"]
+    found["warnings"] = record.get("warnings", [])
     return found
 
 
@@ -120,6 +126,8 @@ def score_lines(file: ModelFile) -> list[str]:
             "",
             *score_table(record["test_scores"], record["null_scores"], f"{record['n_test']} held-out rows"),
         ]
+    if record.get("confusion"):
+        lines += ["", *confusion_lines(record["confusion"], file.class_names, file.threshold)]
     return lines
 
 

@@ -34,6 +34,7 @@ def to_sql(
     dialect: str = "ansi",
     value: str = "expected",
     output: Any = None,
+    threshold: float = 0.5,
     columns: Sequence[str] | Mapping[str, str] | None = None,
 ) -> str:
     """Return an SQL expression for what a fitted model says of a row.
@@ -49,6 +50,8 @@ def to_sql(
         ties.
     output : int or class label, default=None
         Which of several outputs or classes; of two classes the second.
+    threshold : float, default=0.5
+        For the class of two: beyond which probability it is the second.
     columns : sequence or dict of str, default=None
         Column names for the features, in order; or expressions by the name of the feature. None takes
         `feature_names_in_`.
@@ -91,7 +94,7 @@ def to_sql(
     single = link_over(parts.outputs[number], names, bounded=parts.kind != "regression")
     if value == "class":
         no, yes = (literal(label, dialect) for label in parts.classes)
-        return f"CASE WHEN {single} > 5e-1 THEN {yes} ELSE {no} END"
+        return f"CASE WHEN {single} > {number_text(threshold)} THEN {yes} ELSE {no} END"
     return single
 
 

@@ -13,15 +13,16 @@ from sklearn.base import is_classifier
 
 from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
-from ._report.facts import collect
+from ._report.facts import collect, output_names
 from ._report.page import build_page
 
 
 def make_report(
     model: Any, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, sample_weight: Any = None,
-    feature_names: Sequence[str] | None = None, target_name: str = "y", title: str | None = None,
-    notes: Sequence[str] = (), reproduce: dict[str, str] | None = None, n_folds: int = 5,
-    n_jobs: int | None = None,
+    feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None,
+    target_name: str = "y", title: str | None = None, notes: Sequence[str] = (),
+    warnings: Sequence[str] = (), threshold: float = 0.5, costs: tuple[float, float] | None = None,
+    reproduce: dict[str, str] | None = None, n_folds: int = 5, n_jobs: int | None = None,
 ) -> str:  # fmt: skip
     """Return a page on a fitted model: HTML that needs no network and no other file.
 
@@ -43,12 +44,20 @@ def make_report(
         The weights of the fit.
     feature_names : sequence of str, default=None
         None takes `feature_names_in_`, and x0, x1, … where there are no names.
+    class_names : sequence of str, default=None
+        What to call the classes, in the order of `classes_`; None takes the classes themselves.
     target_name : str, default="y"
         What is predicted; of several outputs the names with commas between them.
     title : str, default=None
         Heading of the page.
     notes : sequence of str, default=()
         What was done to the data, one sentence each.
+    warnings : sequence of str, default=()
+        What a reader must know before believing the page, one sentence each; shown at its top.
+    threshold : float, default=0.5
+        Of two classes, beyond which probability of the second a row is called one of it.
+    costs : pair of float, default=None
+        What it costs to miss a row of the second class, and to call one that is none.
     reproduce : dict of str to str, default=None
         Headings and commands that make the model again; None shows the model's own parameters.
     n_folds : int, default=5
@@ -86,7 +95,8 @@ def make_report(
     check_rows(len(names()), X, y, X_test, y_test)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     train, test = (X, y, weight), None if X_test is None else (X_test, np.asarray(y_test), None)
-    facts = collect(model, train, test, names(feature_names), target_name, n_folds, n_jobs)
+    outputs = output_names(model, target_name, class_names)
+    facts = collect(model, train, test, names(feature_names), outputs, n_folds, n_jobs)
     about = {
         "title": title or f"{type(model).__name__} for {target_name}",
         "target": target_name,
@@ -95,9 +105,12 @@ def make_report(
         "n_test": 0 if X_test is None else X_test.shape[0],
         "n_features": X.shape[1],
         "notes": list(notes),
-        "warnings": warnings_on(model, facts),
+        "warnings": [*warnings, *warnings_on(model, facts)],
+        "classes": two_classes(model, class_names),
+        "threshold": threshold,
+        "costs": costs,
         "settings": settings_of(model),
-        "data": data_facts(model, X, y, X_test, target_name),
+        "data": data_facts(model, X, y, X_test, target_name, class_names),
         "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
     }
     return build_page(model, facts, about, y, y_test)
@@ -110,6 +123,12 @@ def check_rows(n_features: int, X: Any, y: Any, X_test: Any, y_test: Any) -> Non
         raise ValueError("X_test and y_test go together; pass both or neither.")
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, the model was fitted to {n_features}.")
+
+
+def two_classes(model: Any, class_names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return what two classes are called; nothing where there are not two."""
+    facts = facts_of(model)
+    return tuple(map(str, class_names or facts.classes)) if facts.kind == "binary" else ()
 
 
 def warnings_on(model: Any, facts: Any) -> list[str]:
@@ -145,7 +164,9 @@ def settings_of(model: Any) -> dict[str, Any]:
     return found | {"iterations": int(model.n_iter_)}
 
 
-def data_facts(model: Any, X: Any, y: Any, X_test: Any, target: str) -> dict[str, str]:
+def data_facts(
+    model: Any, X: Any, y: Any, X_test: Any, target: str, class_names: Sequence[str] | None
+) -> dict[str, str]:
     found = {"rows learned from": f"{X.shape[0]:,}"}
     if X_test is not None:
         found["rows held out"] = f"{X_test.shape[0]:,}"
@@ -154,7 +175,8 @@ def data_facts(model: Any, X: Any, y: Any, X_test: Any, target: str) -> dict[str
         found["entries not zero"] = f"{X.nnz / (X.shape[0] * X.shape[1]):.2%}"
     y = np.asarray(y)
     if is_classifier(model) and y.ndim == 1:
-        for label, count in zip(*np.unique(y, return_counts=True), strict=True):
+        labels, counts = np.unique(y, return_counts=True)
+        for label, count in zip(class_names or labels, counts, strict=True):
             found[f"{target} = {label}"] = f"{count:,} rows ({count / len(y):.0%})"
     elif not is_classifier(model) and y.ndim == 1:
         low, middle, high = np.quantile(y.astype(np.float64), [0, 0.5, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,11 +63,10 @@ class Facts:
 
 
 def collect(
-    model: Any, train: Any, test: Any, names: list[str], target: str, n_folds: int, n_jobs: Any
+    model: Any, train: Any, test: Any, names: list[str], outputs: list[str], n_folds: int, n_jobs: Any
 ) -> Facts:
     """Compute what the page shows. `train` and `test` are (X, y, weight); test may be None."""
     X, y, weight = train
-    outputs = output_names(model, target)
     folds = make_folds(model, X, y, weight, n_folds, n_jobs)
     baseline = make_baseline(model, folds.splits, train, test)
     predicted = None if test is None else predictions_of(model, test[0])
@@ -84,10 +84,11 @@ def collect(
     )
 
 
-def output_names(model: Any, target: str) -> list[str]:
+def output_names(model: Any, target: str, class_names: Sequence[str] | None = None) -> list[str]:
     facts = facts_of(model)
     if facts.kind in ("binary", "multiclass"):
-        return [f"{target} = {output.label}" for output in facts.outputs]
+        labels = list(class_names or facts.classes)[-len(facts.outputs) :]
+        return [f"{target} = {label}" for label in labels]
     if len(facts.outputs) == 1:
         return [target]
     names = target.split(", ")

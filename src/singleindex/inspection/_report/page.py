@@ -15,6 +15,7 @@ from ..scores import HIGHER_IS_BETTER, outcomes
 from .charts import Drawn, draw_link, draw_quality, draw_search
 from .facts import Facts, Feature
 from .svg import short
+from .thresholds import draw_costs, threshold_part
 
 _MOST_FEATURES = 200
 _HEADLINE = {True: "AUC", False: "R²"}
@@ -35,7 +36,7 @@ def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: 
         answer_section(model, facts, about),
         link_section(model, facts, about),
         feature_section(facts, about),
-        quality_section(model, facts, y, y_test),
+        quality_section(model, facts, about, y, y_test),
         search_section(model, about),
         data_section(facts, about),
         reproduce_section(about),
@@ -202,7 +203,7 @@ def feature_row(feature: Feature, largest: float, stable: bool) -> str:
 # ---------------------------------------------------------------- quality
 
 
-def quality_section(model: Any, facts: Facts, y: Any, y_test: Any) -> str:
+def quality_section(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: Any) -> str:
     name = facts.baseline.name
     intro = (
         f"<p>Beside it stand {name} with a ridge penalty, and what uses no features at all: the mean of the "
@@ -224,11 +225,17 @@ def quality_section(model: Any, facts: Facts, y: Any, y_test: Any) -> str:
     if facts.test_predictions is not None and facts.baseline.test is not None:
         predictions, happened = facts.test_predictions, outcomes(model, y_test)
         beside, where = (name, facts.baseline.test), "the rows held out from the start"
-    charts = "".join(figure(d) for d in draw_quality(model, predictions, happened, beside, facts.outputs))
+    drawn = draw_quality(model, predictions, happened, beside, facts.outputs)
+    decision = ""
+    if about["classes"]:
+        p, cases, said = predictions.value[:, 0], happened[:, 0], (about["threshold"], about["costs"])
+        drawn.append(draw_costs(p, cases, *said, facts.outputs[0]))
+        decision = threshold_part(p, cases, *said, about["classes"])
+    charts = "".join(map(figure, drawn))
     return section(
         "quality",
         "How well does it predict?",
-        f"{intro}{body}<p>The charts show {where}.</p><div class='grid'>{charts}</div>",
+        f"{intro}{body}<p>The charts show {where}.</p><div class='grid'>{charts}</div>{decision}",
     )
 
 
