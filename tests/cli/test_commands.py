@@ -242,7 +242,7 @@ def test_quiet_says_nothing_but_the_answer(cli, wide_csv):
         (["fit", "DATA", "-t", "relapse", "--scoring", "nonsense"], ExitCode.DATA, "nonsense"),
         (["fit", "DATA", "-t", "relapse", "--scoring", "r2"], ExitCode.DATA, "not for classification"),
         (["fit", "DATA", "-t", "gene_1", "--scoring", "roc_auc"], ExitCode.DATA, "not for regression"),
-        (["fit", "sheet.xlsx", "-t", "y"], ExitCode.DATA, "save it as CSV"),
+        (["fit", "sheet.xls", "-t", "y"], ExitCode.DATA, "save it as .xlsx or CSV"),
         (["fit", "DATA", "-t", "relapse", "-o", "no/where.sim"], ExitCode.USAGE, "create it first"),
         (["fit"], ExitCode.USAGE, "Missing argument"),
         (["fly"], ExitCode.USAGE, "No such command"),

@@ -90,7 +90,8 @@ def test_npz(tmp_path, kind):
         ("t.npz", b"no archive", "not an .npz file"),
         ("t.svm", b"1 a:b\n", "not an svmlight file"),
         ("t.csv.gz", b"no archive", "cannot be unpacked"),
-        ("t.xlsx", b"PK", "save it as CSV"),
+        ("t.xls", b"PK", "save it as .xlsx or CSV"),
+        ("t.xlsx", b"PK", "not an Excel file"),
         ("t.what", b"PK", "--format"),
     ],
 )  # fmt: skip

@@ -174,7 +174,7 @@ def learn_preparation(features: Any, table: Table, train: Any, options: DataOpti
     if table.frame is None:
         check_finite(features, table.source)
         return Matrix(int(features.shape[1]), table.one_based, table.names)
-    return prepare(features.iloc[train], options.choices, options.impute)
+    return prepare(features.iloc[train], options.choices, options.impute, features)
 
 
 def check_finite(matrix: Any, source: str) -> None:

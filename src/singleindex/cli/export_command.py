@@ -11,6 +11,7 @@ import click
 from .exporting import json_text, onnx_bytes, sql_text
 from .messages import say_note
 from .model_file import read_model
+from .options import MODEL
 from .output import check_output, write_output
 
 EPILOG = """\b
@@ -27,7 +28,7 @@ KINDS = {".json": "json", ".sql": "sql", ".onnx": "onnx"}
 
 
 @click.command("export", epilog=EPILOG)
-@click.argument("model")
+@MODEL
 @click.option("--to", "kind", type=click.Choice(list(KINDS.values())), help="Told by the name of the output.")
 @click.option("-o", "--output", default="-", help="Standard output otherwise.")
 @click.option(

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from .data import Data, DataOptions, load_data
 from .decisions import THRESHOLD, Threshold, note_on_threshold
+from .drift import index_facts
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
 from .messages import counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
-from .options import COLUMNS, READING, TARGET, split_options, talking
+from .options import COLUMNS, DATA, READING, TARGET, split_options, talking
 from .output import check_output, write_output
-from .tables import ReadOptions, read_table
+from .read_options import ReadOptions
+from .several import read_tables, source_of
 from .text import summary_json, summary_text
 
 EPILOG = """\b
@@ -43,7 +44,7 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 
 
 @click.command("fit", epilog=EPILOG)
-@click.argument("data")
+@DATA
 @TARGET
 @click.option("-o", "--output", default="model.sim", show_default=True, help="Where to save the model.")
 @click.option("--report", "report_path", metavar="FILE", help="Also write a report page (HTML).")
@@ -107,7 +108,7 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 @READING
 @talking
 def command(
-    data: str, output: str, report_path: str | None, as_json: bool, quiet: bool, **given: Any
+    data: tuple[str, ...], output: str, report_path: str | None, as_json: bool, quiet: bool, **given: Any
 ) -> None:
     """Learn which columns of DATA predict the target, and the shape of the response.
 
@@ -118,7 +119,7 @@ def command(
     check_output(output, report_path)
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
-    loaded = load_data(read_table(data, reading), data_options)
+    loaded = load_data(read_tables(data, reading), data_options)
     options = FitOptions(**rest)
     estimator, notes = plan_fit(loaded, options, verbose=not quiet)
     for note in [*loaded.notes, *notes]:
@@ -141,18 +142,19 @@ def command(
     # Where the model or the page goes to standard output, words about them must not.
     click.echo(json.dumps(answer, indent=1) if as_json else answer, err="-" in (output, report_path))
     if output != "-" and not as_json:
-        say_note(f"saved to {output}; next: singleindex report {shlex.quote(output)} {shlex.quote(data)}")
+        say_note(f"saved to {output}; next: {next_command(output, data, report_path)}")
 
 
 def make_record(
-    path: str, data: Data, fitting: Fitting, reading: ReadOptions, options: DataOptions
+    paths: tuple[str, ...], data: Data, fitting: Fitting, reading: ReadOptions, options: DataOptions
 ) -> dict[str, Any]:
     """Return what is kept of a fit beside the model: enough to tell it, and to run it again."""
     from .. import __version__
 
     return {
         "command": called_with(),
-        "data": "standard input" if path == "-" else Path(path).name,
+        "data": source_of(paths),
+        "reading": reading.as_record(),
         "version": __version__,
         "target": data.target.names,
         "task": data.target.task,
@@ -170,8 +172,16 @@ def make_record(
         "test_scores": fitting.test_scores,
         "null_scores": fitting.null_scores,
         "confusion": fitting.confusion,
+        "training_index": index_facts(fitting.model, data.train.X),
         "warnings": data.warnings,
     }
+
+
+def next_command(output: str, data: tuple[str, ...], report: str | None) -> str:
+    """Return what to call next, as it can be typed: the page, or where there is one the model itself."""
+    if report is None and "-" not in data:
+        return shlex.join(["singleindex", "report", output, *data])
+    return shlex.join(["singleindex", "inspect", output])
 
 
 def called_with() -> str:

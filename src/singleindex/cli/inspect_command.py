@@ -9,7 +9,7 @@ import click
 from ..tables.preparation import Preparation
 from .messages import printable, printable_lines
 from .model_file import ModelFile, read_model
-from .options import talking
+from .options import MODEL, talking
 from .text import summary_json, summary_text
 
 EPILOG = """\b
@@ -20,7 +20,7 @@ Examples:
 
 
 @click.command("inspect", epilog=EPILOG)
-@click.argument("model")
+@MODEL
 @click.option("--solver", is_flag=True, help="Also how the solver went, and the link in detail.")
 @talking
 def command(model: str, solver: bool, as_json: bool, quiet: bool) -> None:

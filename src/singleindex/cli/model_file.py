@@ -5,17 +5,21 @@ from __future__ import annotations
 import copy
 import io
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..tables.preparation import Matrix, Preparation, from_record
+from ..tables.oddities import Oddities, find_oddities
+from ..tables.preparation import Matrix, Preparation, from_record, refuse_missing
 from .decisions import Threshold
 from .decisions import from_record as threshold_from
 from .messages import CliError
 from .output import write_output
-from .tables import ReadOptions, Table, read_table
+from .read_options import ReadOptions
+from .several import read_tables
+from .tables import Table
 
 if TYPE_CHECKING:
     from ..estimators.outputs import Facts
@@ -104,14 +108,24 @@ def read_model(path: str) -> ModelFile:
     try:
         preparation, record = from_record(notes["preparation"]), notes["record"]
         preparation.check(int(model.n_features_in_))
-        if record and not record.keys() >= _IN_RECORDS:
-            raise ValueError("its record is not complete")
-        if record and record.get("classes") and len(record["classes"]) != len(model.classes_):
-            raise ValueError("its record has other classes than the model")
-        threshold_from(record.get("threshold") if record else None)
+        if record:
+            check_record(record, model)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelFileError(f"Cannot load {path}: its notes are malformed ({error}).") from error
     return ModelFile(model, preparation, record)
+
+
+def check_record(record: dict[str, Any], model: Any) -> None:
+    """Raise where a record lacks what is told of it; what earlier versions did not write may be absent."""
+    if not record.keys() >= _IN_RECORDS:
+        raise ValueError("its record is not complete")
+    if record.get("classes") and len(record["classes"]) != len(model.classes_):
+        raise ValueError("its record has other classes than the model")
+    threshold_from(record.get("threshold"))
+    ReadOptions().after(record.get("reading", {}))
+    for facts in record.get("training_index", []):
+        if not facts.keys() >= {"n", "mean", "spread", "middle"}:
+            raise ValueError("its record of the index is not complete")
 
 
 def named(data: bytes, path: str) -> io.BytesIO:
@@ -128,12 +142,12 @@ def preparation_from_python(facts: Facts) -> Preparation | Matrix:
     return Preparation(columns, ["number"] * len(columns), [0.0] * len(columns), {}, {})
 
 
-def read_for(file: ModelFile, path: str, options: ReadOptions) -> Table:
-    """Read a table that goes with a model."""
-    preparation = file.preparation
+def read_for(file: ModelFile, paths: Sequence[str], options: ReadOptions) -> Table:
+    """Read a table that goes with a model, as that of the fit was read where nothing else is said."""
+    preparation, options = file.preparation, options.after(file.record.get("reading", {}))
     if not isinstance(preparation, Matrix):
-        return read_table(path, options)
-    table = read_table(path, options, preparation.n_features, preparation.one_based)
+        return read_tables(paths, options)
+    table = read_tables(paths, options, preparation.n_features, preparation.one_based)
     if table.matrix is not None and table.matrix.shape[1] != preparation.n_features:
         raise CliError(
             f"{table.source} has {table.matrix.shape[1]} columns, the model takes {preparation.n_features}"
@@ -149,17 +163,30 @@ def columns_with_weight(facts: Facts, preparation: Preparation) -> set[str]:
 
 def features_of(file: ModelFile, table: Table, impute: bool, say: Any) -> Any:
     """Return the rows of a table as the model takes them."""
-    preparation = file.preparation
-    if isinstance(preparation, Preparation):
-        if table.frame is None:
-            names = table.names
-            if names is None:
-                raise CliError(f"the model knows its columns by name; {table.source} has no names")
-            import pandas
+    return prepared_rows(file, table, impute, say)[0]
 
-            table = Table(table.source, frame=pandas.DataFrame(table.matrix, columns=names))
-        impute = impute or preparation.imputed is not None
-        return preparation.apply(table.frame, impute, say, columns_with_weight(file.facts, preparation))
+
+def prepared_rows(file: ModelFile, table: Table, impute: bool, say: Any) -> tuple[Any, Oddities | None]:
+    """Return the rows of a table as the model takes them, and what is odd about them."""
+    preparation = file.preparation
+    if isinstance(preparation, Matrix):
+        return matrix_rows(preparation, table), None
+    if table.frame is None:
+        names = table.names
+        if names is None:
+            raise CliError(f"the model knows its columns by name; {table.source} has no names")
+        import pandas
+
+        table = Table(table.source, frame=pandas.DataFrame(table.matrix, columns=names))
+    needed = columns_with_weight(file.facts, preparation)
+    typed = preparation.typed(table.frame, needed)
+    odd = find_oddities(preparation, typed, needed)
+    if not impute and preparation.imputed is None:
+        refuse_missing(odd.typed)
+    return preparation.encoded(typed, say, needed), odd
+
+
+def matrix_rows(preparation: Matrix, table: Table) -> Any:
     if table.matrix is not None:
         return table.matrix
     missing = [name for name in preparation.names if name not in table.frame.columns]

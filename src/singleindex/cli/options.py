@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from ..tables.columns import Choices
+from ..tables.dates import DATE_ORDERS
 from ..tables.preparation import IMPUTATIONS
 from .data import DataOptions
-from .tables import FORMATS, ReadOptions
+from .read_options import ReadOptions
+from .tables import FORMATS
 from .targets import TASKS
 
 Command = Callable[..., Any]
@@ -39,10 +41,13 @@ def talking(command: Command) -> Command:
 READING = together(
     click.option("--format", "format", type=click.Choice(FORMATS), help="If the file name does not tell."),
     click.option("--separator", help="What separates columns; found by itself."),
-    click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in text."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text files."),
+    click.option("--decimal", help="Decimal mark of numbers in text; found by itself where it can be."),
+    click.option("--encoding", help="Encoding of text files, UTF-8 if not given."),
     click.option("--na", "missing", multiple=True, metavar="TEXT", help="Also means a missing value."),
+    click.option("--sheet", metavar="NAME", help="Of an Excel file; the first one if not given."),
 )
+MODEL = click.argument("model", type=click.Path(allow_dash=True))
+DATA = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 TARGET = together(
     click.option(
         "-t", "--target", multiple=True, metavar="COL", help="Column to predict; several for several outputs."
@@ -69,6 +74,11 @@ COLUMNS = together(
         help="Leave dates out, or take them as days since 1970.",
     ),
     click.option(
+        "--date-order",
+        type=click.Choice(DATE_ORDERS),
+        help="Whether 01/02/2023 is in February or in January; told by the column where it can be.",
+    ),
+    click.option(
         "--max-categories",
         type=click.IntRange(2),
         default=50,
@@ -84,9 +94,12 @@ def split_options(given: dict[str, Any]) -> tuple[ReadOptions, DataOptions, dict
     """Sort options by what they are about: how to read, what the data are, and the rest."""
     rest = dict(given)
     reading = ReadOptions(
-        **{name: rest.pop(name) for name in ("format", "separator", "decimal", "encoding", "missing")}
+        **{
+            name: rest.pop(name)
+            for name in ("format", "separator", "decimal", "encoding", "missing", "sheet")
+        }
     )
-    on_columns = ("drop", "keep", "categorical", "dates", "max_categories")
+    on_columns = ("drop", "keep", "categorical", "dates", "date_order", "max_categories")
     choices = Choices(**{name: rest.pop(name) for name in on_columns if name in rest})
     on_rows = ("target", "task", "positive", "weights", "holdout", "seed", "impute", "drop_unlabelled")
     data = DataOptions(choices=choices, **{name: rest.pop(name) for name in on_rows if name in rest})

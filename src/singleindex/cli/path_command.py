@@ -13,10 +13,10 @@ from .data import Data, load_data
 from .fit_command import counts
 from .fitting import FitOptions
 from .messages import CliError, printable_lines, progress, say_note
-from .options import COLUMNS, READING, TARGET, split_options, talking
+from .options import COLUMNS, DATA, READING, TARGET, split_options, talking
 from .output import check_output, write_output
+from .several import read_tables
 from .structures import make_structure
-from .tables import read_table
 
 _MOST_NAMES = 4
 
@@ -28,7 +28,7 @@ Examples:
 
 
 @click.command("path", epilog=EPILOG)
-@click.argument("data")
+@DATA
 @TARGET
 @click.option("--n-atoms", metavar="LIST", callback=counts, help="Numbers of features, or groups.")
 @click.option(
@@ -43,7 +43,8 @@ Examples:
 @READING
 @talking
 def command(
-    data: str, n_atoms: list[int] | None, output: str | None, as_json: bool, quiet: bool, **given: Any,
+    data: tuple[str, ...], n_atoms: list[int] | None, output: str | None, as_json: bool, quiet: bool,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Show which columns of DATA come in, one after the other, as the model may use more of them.
 
@@ -51,7 +52,7 @@ def command(
     """
     check_output(output)
     reading, data_options, rest = split_options(given)
-    loaded = load_data(read_table(data, reading), data_options)
+    loaded = load_data(read_tables(data, reading), data_options)
     for note in loaded.notes:
         say_note(note)
     structure, notes = make_structure(FitOptions(n_atoms=n_atoms, **rest), loaded)

@@ -12,8 +12,8 @@ from ..tables.columns import no_such_column
 from .csv_text import csv_text
 from .decisions import THRESHOLD, Threshold, check_threshold, decide
 from .messages import CliError, say_note
-from .model_file import ModelFile, features_of, read_for, read_model
-from .options import READING, split_options, talking
+from .model_file import ModelFile, prepared_rows, read_for, read_model
+from .options import DATA, MODEL, READING, split_options, talking
 from .output import check_output, write_output
 from .tables import Table, need
 
@@ -21,6 +21,7 @@ EPILOG = """\b
 Examples:
   singleindex predict model.sim new.csv > predicted.csv
   singleindex predict model.sim new.csv --with patient_id -o predicted.parquet
+  singleindex predict model.sim week-1.xlsx week-2.xlsx --notes
   cat new.csv | singleindex predict model.sim - --json
 
 Writes one row per row of DATA: the prediction; for classes the probability of each; and the index
@@ -30,29 +31,35 @@ apostrophe in front; Parquet and JSON have it as it is.
 
 
 @click.command("predict", epilog=EPILOG)
-@click.argument("model")
-@click.argument("data")
+@MODEL
+@DATA
 @click.option("-o", "--output", default="-", help="A .csv, .tsv or .parquet file; standard output otherwise.")
 @click.option("--with", "copied", multiple=True, metavar="COL", help="Copy a column of DATA to the output.")
 @THRESHOLD
 @click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
+@click.option(
+    "--notes", is_flag=True, help="A column that tells of values filled in, out of range or unknown."
+)
 @READING
 @talking
 def command(
-    model: str, data: str, output: str, copied: tuple[str, ...], threshold: Threshold | None, impute: bool,
-    as_json: bool, quiet: bool, **given: Any,
+    model: str, data: tuple[str, ...], output: str, copied: tuple[str, ...], threshold: Threshold | None,
+    impute: bool, notes: bool, as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Predict the rows of DATA with a saved MODEL."""
-    if model == data == "-":
+    if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
     check_output(output)
     reading, _, _ = split_options(given)
     file = read_model(model)
     check_threshold(threshold, file.positive is not None, has_class_weight=False)
     table = read_for(file, data, reading)
-    found = copied_columns(table, copied) | predicted_columns(
-        file, features_of(file, table, impute, say_note), threshold or file.threshold
-    )
+    X, odd = prepared_rows(file, table, impute, say_note)
+    for note in odd.summary() if odd else []:
+        say_note(note)
+    found = copied_columns(table, copied) | predicted_columns(file, X, threshold or file.threshold)
+    if notes:
+        found["notes"] = odd.row_notes() if odd else [""] * table.n_rows
     if as_json:
         write_output(json.dumps({name: as_list(values) for name, values in found.items()}) + "\n", output)
     else:

@@ -11,7 +11,7 @@ from ..tables.preparation import Preparation
 from .data import DataOptions, Rows, feature_table, fingerprint, read_weights, split_rows, take
 from .messages import CliError, progress, say_note
 from .model_file import ModelFile, read_for, read_model
-from .options import READING, split_options
+from .options import DATA, MODEL, READING, split_options
 from .output import check_output, write_output
 from .reporting import page_for
 from .tables import Table
@@ -29,8 +29,8 @@ rows, five times, so that it takes about five times as long as the fit.
 
 
 @click.command("report", epilog=EPILOG)
-@click.argument("model")
-@click.argument("data")
+@MODEL
+@DATA
 @click.option("-o", "--output", default="report.html", show_default=True, help="- for standard output.")
 @click.option("--title", help="Heading of the page.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds to run side by side.")
@@ -38,14 +38,14 @@ rows, five times, so that it takes about five times as long as the fit.
 @click.option("-q", "--quiet", is_flag=True, help="No notes and no progress.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
 def command(
-    model: str, data: str, output: str, title: str | None, jobs: int, quiet: bool, **given: Any
+    model: str, data: tuple[str, ...], output: str, title: str | None, jobs: int, quiet: bool, **given: Any
 ) -> None:
     """Write a page on MODEL, with the DATA that it was fitted to.
 
     Shows the response's shape, the features, how well it predicts beside plain regression, and how it was
     chosen.
     """
-    if model == data == "-":
+    if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
     check_output(output)
     reading, _, _ = split_options(given)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 
 from .decisions import THRESHOLD, Threshold, check_threshold, confusion_lines, confusion_of
+from .drift import drift_lines, drift_of
 from .messages import CliError, printable_lines, say_note
-from .model_file import ModelFile, features_of, read_for, read_model
-from .options import READING, split_options, talking
+from .model_file import ModelFile, prepared_rows, read_for, read_model
+from .options import DATA, MODEL, READING, split_options, talking
+from .several import source_of
 from .tables import Table
 from .targets import Target, read_target
-from .text import score_table
+from .text import output_names, score_table
 
 EPILOG = """\b
 Examples:
@@ -24,8 +25,8 @@ Examples:
 
 
 @click.command("score", epilog=EPILOG)
-@click.argument("model")
-@click.argument("data")
+@MODEL
+@DATA
 @click.option(
     "-t", "--target", multiple=True, metavar="COL", help="If it is called otherwise than in the fit."
 )
@@ -35,20 +36,20 @@ Examples:
 @READING
 @talking
 def command(
-    model: str, data: str, target: tuple[str, ...], threshold: Threshold | None, impute: bool,
+    model: str, data: tuple[str, ...], target: tuple[str, ...], threshold: Threshold | None, impute: bool,
     drop_unlabelled: bool, as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Compare the predictions of a saved MODEL with the target in DATA.
 
-    Beside it stands what only knows the mean of these rows.
+    Beside it stands what only knows the mean of these rows; below, how the rows differ from those of the fit.
     """
-    if model == data == "-":
+    if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
     reading, _, _ = split_options(given)
     file = read_model(model)
     table = read_for(file, data, reading)
-    X, y = labelled_rows(file, table, target, impute, drop_unlabelled)
-    if file.record.get("data") == Path(data).name:
+    X, y, odd = labelled_rows(file, table, target, impute, drop_unlabelled)
+    if file.record.get("data") == source_of(data):
         say_note(
             "the model was fitted to a file of this name; rows it has seen make it look better than it is"
         )
@@ -56,27 +57,28 @@ def command(
     check_threshold(threshold, file.positive is not None, has_class_weight=False)
     threshold = threshold or file.threshold
     confusion = confusion_of(file.model, X, y, threshold)
+    drift = drift_of(file, X, odd)
     if as_json:
-        found = {"n_rows": len(y), "scores": scores, "null": null, "confusion": confusion}
+        found = {"n_rows": len(y), "scores": scores, "null": null, "confusion": confusion, "drift": drift}
         click.echo(json.dumps(found, indent=1))
         return
     lines = score_table(scores, null, f"{len(y)} rows")
     if confusion:
         lines += ["", *confusion_lines(confusion, file.class_names, threshold)]
-    click.echo(printable_lines(lines))
+    click.echo(printable_lines([*lines, *drift_lines(drift, output_names(file))]))
 
 
 def labelled_rows(
     file: ModelFile, table: Table, target: tuple[str, ...], impute: bool, drop_unlabelled: bool
-) -> tuple[Any, Any]:
-    """Return features and target of the rows that have one."""
+) -> tuple[Any, Any, Any]:
+    """Return features and target of the rows that have one, and what is odd about all of them."""
     task = "classification" if file.class_names else "regression"
     found, known = read_target(table, target or file.targets, task, drop_unlabelled, file.positive)
-    X = features_of(file, table, impute, say_note)
+    X, odd = prepared_rows(file, table, impute, say_note)
     if not known.all():
         X = X[known]
     check_classes(file, found)
-    return X, found.y
+    return X, found.y, odd
 
 
 def check_classes(file: ModelFile, target: Target) -> None:

@@ -22,11 +22,13 @@ from ..files.arrays import make_sparse
 from ..files.arrays import read_npz as read_arrays
 from ..files.limits import LimitError, check_size, unpack
 from .messages import CliError
+from .read_options import ReadOptions
 
-FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
+FORMATS = ("csv", "tsv", "excel", "parquet", "svmlight", "npz")
 _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
+    ".xlsx": "excel", ".xlsm": "excel", ".npz": "npz", ".svm": "svmlight",
+    ".svmlight": "svmlight", ".libsvm": "svmlight",
 }  # fmt: skip
 _PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 # Beside what pandas takes for missing already.
@@ -40,17 +42,6 @@ _SPARSE_MEMBERS = {"data", "indices", "indptr", "shape"}
 _PEEK_ROWS = 200
 # Sparse data may have any number of columns in a few bytes; w has a number for each.
 _BYTES_PER_COLUMN = 8
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How to read a file, where its name and its first line do not tell."""
-
-    format: str | None = None
-    separator: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()
 
 
 @dataclass
@@ -82,6 +73,8 @@ def read_table(
         table = read_svmlight(data, source, n_features, one_based)
     elif kind == "npz":
         table = read_npz(data, source)
+    elif kind == "excel":
+        table = read_excel(data, source, options)
     else:
         table = read_parquet(data, source) if kind == "parquet" else read_csv(data, source, kind, options)
     if not table.n_rows:
@@ -95,8 +88,8 @@ def guess_format(path: str) -> str:
         return "csv"
     if suffixes and suffixes[-1] in _SUFFIXES:
         return _SUFFIXES[suffixes[-1]]
-    if suffixes and suffixes[-1] in (".xlsx", ".xls", ".ods"):
-        raise CliError(f"{path} is a spreadsheet; save it as CSV, and use that")
+    if suffixes and suffixes[-1] in (".xls", ".ods"):
+        raise CliError(f"{path} is a spreadsheet of another kind; save it as .xlsx or CSV, and use that")
     raise CliError(f"cannot tell what kind of file {path} is by its name; add --format {'|'.join(FORMATS)}")
 
 
@@ -142,7 +135,23 @@ def read_parquet(data: bytes, source: str) -> Table:
     except Exception as error:  # pyarrow has many
         raise CliError(f"{source} is not a Parquet file that can be read: {error}") from error
     frame.columns = [str(name) for name in frame.columns]
-    found, notes = {}, []
+    return plain_table(source, frame, [])
+
+
+def read_excel(data: bytes, source: str, options: ReadOptions) -> Table:
+    from .spreadsheets import read_sheet
+
+    need("pandas", "reading tables")
+    frame, notes = read_sheet(data, source, options, [*_MISSING, *options.missing])
+    frame.columns = numbered(list(frame.columns))
+    return plain_table(source, frame, notes)
+
+
+def plain_table(source: str, frame: Any, notes: list[str]) -> Table:
+    """Return a table of the columns that hold single values."""
+    import pandas
+
+    found: dict[str, Any] = {}
     for name in frame.columns:
         column = as_plain_column(frame[name])
         if column is None:
@@ -172,15 +181,17 @@ def as_plain_column(column: Any) -> Any:
 
 def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table:
     pandas = need("pandas", "reading tables")
-    text = decode(data, source, options.encoding)
-    separator = options.separator or ("\t" if kind == "tsv" else guess_separator(text))
+    text = decode(data, source, options.encoding or "utf-8", options.usual_encoding)
+    separator = options.separator or (
+        "\t" if kind == "tsv" else guess_separator(text, options.usual_separator)
+    )
     settings = {
-        "sep": separator, "decimal": options.decimal, "skipinitialspace": True, "low_memory": False,
+        "sep": separator, "decimal": options.decimal or ".", "skipinitialspace": True, "low_memory": False,
         "na_values": [*_MISSING, *options.missing],
     }  # fmt: skip
     names, notes = [name.strip() for name in header(text, separator)], []
     try:
-        if separator != "," and options.decimal == "." and has_decimal_commas(text, settings):
+        if separator != "," and options.decimal is None and has_decimal_commas(text, settings):
             settings["decimal"] = ","
             notes.append("numbers are written with a decimal comma")
         # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
@@ -196,8 +207,11 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
     return Table(source, frame=frame, notes=notes)
 
 
-def decode(data: bytes, source: str, encoding: str) -> str:
-    """Return the bytes as text; a mark at the beginning tells better than the usual encoding does."""
+def decode(data: bytes, source: str, encoding: str, other: str | None = None) -> str:
+    """Return the bytes as text; a mark at the beginning tells better than the usual encoding does.
+
+    What is not in this encoding is tried in the other one.
+    """
     if encoding.lower() in ("utf-8", "utf8"):
         encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), encoding)
     try:
@@ -205,6 +219,8 @@ def decode(data: bytes, source: str, encoding: str) -> str:
     except LookupError as error:
         raise CliError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeDecodeError as error:
+        if other is not None:
+            return decode(data, source, other)
         line = data[: error.start].count(b"\n") + 1
         hint = "try --encoding latin-1" if encoding.startswith("utf-8") else "name another with --encoding"
         raise CliError(f"{source} is not {encoding} (line {line}); {hint}") from error
@@ -226,8 +242,10 @@ def header(text: str, separator: str) -> list[str]:
         csv.field_size_limit(usual)
 
 
-def guess_separator(text: str) -> str:
+def guess_separator(text: str, usual: str | None = None) -> str:
     """Return what splits the header into most columns, quotes heeded; of equals the comma."""
+    if usual is not None and len(header(text, usual)) > 1:
+        return usual
     return max(",;\t|", key=lambda separator: len(header(text, separator)))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .dates import are_dates
 from .errors import TableError
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
@@ -31,6 +32,7 @@ class Choices:
     keep: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     dates: str = "drop"
+    date_order: str | None = None
     max_categories: int = 50
 
 
@@ -180,25 +182,3 @@ def slips_in_numbers(values: Any, name: str) -> TableError:
         f"column {name!r} holds numbers, but for {len(bad)} of {len(values)} values: {shown}; "
         f"use {option}, --categorical {name!r}, or --drop {name!r}"
     )
-
-
-def are_dates(values: Any) -> bool:
-    """Tell whether text is dates, by the first values: year first, or day and month in either order."""
-    pattern = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?"
-    return len(values) > 0 and float(values.head(200).str.fullmatch(pattern).mean()) > 0.9
-
-
-def as_days(column: Any, name: str) -> Any:
-    """Return dates as days since 1970, missing ones as NaN."""
-    import pandas
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pandas tells of formats it had to guess
-        dates = pandas.to_datetime(column, errors="coerce", utc=True)
-    if (dates.isna() & column.notna()).any():
-        bad = column[dates.isna() & column.notna()].iloc[0]
-        raise TableError(
-            f"column {name!r} holds {bad!r}, which is not a date like the others; --drop {name!r}"
-        )
-    start = pandas.Timestamp(0, tz="UTC")
-    return (dates - start) / pandas.Timedelta(days=1)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .columns import CATEGORY, DATE, Choices, ColumnPlan, abridged, as_days, plan_columns
+from .columns import CATEGORY, DATE, NUMBER, Choices, ColumnPlan, abridged, plan_columns
+from .dates import DATE_ORDERS, as_days, find_order
 from .errors import TableError
 
 IMPUTATIONS = ("median", "mean", "most-frequent")
+# Of the record in a model file. The first had no number, and neither orders of dates, ranges nor gaps.
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,9 @@ class Preparation:
 
     A category of two values becomes one column of 0 and 1, one of more a column for each value. A value
     that was not there when the model was fitted makes all of these zero.
+
+    `date_orders` tells whether day or month stand first. `ranges`, the least and largest number, and `gaps`,
+    the share of missing values, are those of the training rows, for columns that have any.
     """
 
     columns: list[str]
@@ -28,6 +34,9 @@ class Preparation:
     categories: dict[str, list[str]]
     dropped: dict[str, str]
     imputed: str | None = None
+    date_orders: dict[str, str] = field(default_factory=dict)
+    ranges: dict[str, list[float]] = field(default_factory=dict)
+    gaps: dict[str, float] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -56,13 +65,20 @@ class Preparation:
         texts = {column for column, kind in zip(self.columns, self.kinds, strict=True) if kind == CATEGORY}
         if texts != self.categories.keys() or not all(self.categories.values()):
             raise ValueError("each text column must have its categories")
+        if not set(self.date_orders.values()) <= set(DATE_ORDERS):
+            raise ValueError(f"the order of dates must be one of {DATE_ORDERS}")
+        if any(not low <= high for low, high in self.ranges.values()) or any(
+            not 0 <= share <= 1 for share in self.gaps.values()
+        ):
+            raise ValueError("ranges and gaps of columns must be numbers in order")
         if len(self.names) != n_features:
             raise ValueError(f"the columns make {len(self.names)} features, the model takes {n_features}")
 
     def as_record(self) -> dict[str, Any]:
         return {
             "columns": self.columns, "kinds": self.kinds, "fills": self.fills, "categories": self.categories,
-            "dropped": self.dropped, "imputed": self.imputed,
+            "dropped": self.dropped, "imputed": self.imputed, "date_orders": self.date_orders,
+            "ranges": self.ranges, "gaps": self.gaps, "version": VERSION,
         }  # fmt: skip
 
     # ------------------------------------------------------------ use
@@ -87,27 +103,54 @@ class Preparation:
         needed : set of str, default=None
             The columns whose features have a weight; the others may be absent or incomplete. None needs all.
         """
+        typed = self.typed(frame, needed)
+        if not impute:
+            refuse_missing(typed[[c for c in self.columns if needed is None or c in needed]])
+        return self.encoded(typed, say, needed)
+
+    def typed(self, frame: Any, needed: set[str] | None = None) -> Any:
+        """Return the columns in use as numbers, days and text, gaps as they are.
+
+        What is no number in a column that is not needed is taken for a gap.
+        """
         import pandas
 
         frame = self.completed(frame, set(self.columns) if needed is None else needed)
-        if not impute:
-            refuse_missing(frame[[c for c in self.columns if needed is None or c in needed]])
-        numbers = [
-            c for c, kind in zip(self.columns, self.kinds, strict=True) if kind not in (CATEGORY, DATE)
-        ]
+        kinds = dict(zip(self.columns, self.kinds, strict=True))
+        strict = [c for c in self.columns if kinds[c] == NUMBER and (needed is None or c in needed)]
+        loose = [c for c in self.columns if kinds[c] == NUMBER and c not in set(strict)]
+        parts = [as_numbers(frame[strict]), loose_numbers(frame[loose])]
+        others: dict[str, Any] = {}
+        for column in (c for c in self.columns if kinds[c] != NUMBER):
+            if kinds[column] == CATEGORY:
+                others[column] = as_text(frame[column])
+            else:
+                order, is_strict = self.date_orders.get(column), needed is None or column in needed
+                others[column] = as_days(frame[column], column, order, is_strict)
+        parts.append(pandas.DataFrame(others, index=frame.index))
+        parts = [part for part in parts if part.shape[1]]
+        return parts[0] if len(parts) == 1 else pandas.concat(parts, axis=1)[self.columns]
+
+    def encoded(
+        self, typed: Any, say: Callable[[str], None] = lambda text: None, needed: set[str] | None = None
+    ) -> Any:
+        """Return the features of typed columns, gaps filled in; told of is only what is needed."""
+        import pandas
+
         fills = dict(zip(self.columns, self.fills, strict=True))
-        plain = filled(as_numbers(frame[numbers]), [fills[c] for c in numbers])
+        numbers = [c for c in self.columns if c not in self.categories]
+        plain = filled(typed[numbers], [fills[c] for c in numbers])
         if len(numbers) == len(self.columns):
             return plain
         made: dict[str, Any] = {}
-        for column, kind in zip(self.columns, self.kinds, strict=True):
-            if kind == CATEGORY:
-                made |= self.encode(frame[column], column, str(fills[column]), say)
-            elif kind == DATE:
-                made[column] = as_days(frame[column], column).fillna(fills[column]).to_numpy(np.float64)
+        for column in self.columns:
+            if column in self.categories:
+                matters = needed is None or column in needed
+                tell = say if matters else lambda text: None
+                made |= self.encode(typed[column], column, str(fills[column]), tell)
             else:
                 made[column] = plain[column].to_numpy(np.float64)
-        return pandas.DataFrame(made, index=frame.index)
+        return pandas.DataFrame(made, index=typed.index)
 
     def completed(self, frame: Any, needed: set[str]) -> Any:
         """Return the columns in use, those that do not matter made up where they are absent."""
@@ -128,7 +171,7 @@ class Preparation:
 
     def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> dict[str, Any]:
         """Return a column of 0 and 1 for each value of a text column."""
-        text = as_text(column).fillna(fill)
+        text = column.fillna(fill)
         new = sorted(set(text.unique()) - set(self.categories[name]))
         if new:
             rows = int(text.isin(new).sum())
@@ -140,22 +183,28 @@ class Preparation:
         }
 
 
-def prepare(frame: Any, choices: Choices, impute: str | None) -> Preparation:
-    """Learn from the training rows how to prepare a table."""
+def prepare(frame: Any, choices: Choices, impute: str | None, whole: Any = None) -> Preparation:
+    """Learn from the training rows how to prepare a table; from the `whole`, in which order dates are."""
     plan = plan_columns(frame, choices)
     if impute is None:
         refuse_missing(frame[list(plan.kinds)])
-    categories, dropped = {}, dict(plan.dropped)
+    categories, orders = {}, {}
     for name, kind in plan.kinds.items():
         if kind == CATEGORY:
             categories[name] = frequent(as_text(frame[name]), choices.max_categories)
+        elif kind == DATE:
+            orders[name] = find_order((frame if whole is None else whole)[name], name, choices.date_order)
+    numeric = numbers_and_days(frame, plan, orders)
     prepared = Preparation(
         columns=list(plan.kinds),
         kinds=list(plan.kinds.values()),
-        fills=fills_of(frame, plan, impute or "median"),
+        fills=fills_of(frame, plan, numeric, impute or "median"),
         categories=categories,
-        dropped=dropped,
+        dropped=dict(plan.dropped),
         imputed=impute,
+        date_orders=orders,
+        ranges=ranges_of(numeric),
+        gaps=gaps_of(frame[list(plan.kinds)]),
     )
     if len(set(prepared.names)) < len(prepared.names):
         twice = next(name for name in prepared.names if prepared.names.count(name) > 1)
@@ -199,6 +248,15 @@ def as_numbers(frame: Any) -> Any:
         raise
 
 
+def loose_numbers(frame: Any) -> Any:
+    """Return a data frame of float64, what is no finite number as NaN."""
+    import pandas
+
+    text = [name for name, kind in frame.dtypes.items() if not pandas.api.types.is_numeric_dtype(kind)]
+    numbers = frame.assign(**{name: pandas.to_numeric(frame[name], errors="coerce") for name in text})
+    return numbers.astype(np.float64).replace([np.inf, -np.inf], np.nan)
+
+
 def filled(numbers: Any, fills: list[Any]) -> Any:
     """Return a data frame of numbers with the missing ones filled in, all columns at once."""
     import pandas
@@ -224,16 +282,33 @@ def frequent(text: Any, most: int) -> list[str]:
     return sorted(counts.index[:most])
 
 
-def fills_of(frame: Any, plan: ColumnPlan, how: str) -> list[float | str]:
+def numbers_and_days(frame: Any, plan: ColumnPlan, orders: dict[str, str]) -> Any:
+    """Return the columns that are no text as numbers, gaps as they are."""
+    numbers = as_numbers(frame[[name for name, kind in plan.kinds.items() if kind == NUMBER]])
+    days = {name: as_days(frame[name], name, order) for name, order in orders.items()}
+    return numbers.assign(**days)
+
+
+def ranges_of(numeric: Any) -> dict[str, list[float]]:
+    low, high = numeric.min(), numeric.max()
+    return {
+        str(name): [float(a), float(b)]
+        for name, a, b in zip(numeric.columns, low, high, strict=True)
+        if a <= b
+    }
+
+
+def gaps_of(frame: Any) -> dict[str, float]:
+    shares = frame.isna().mean()
+    return {str(name): float(share) for name, share in shares[shares > 0].items()}
+
+
+def fills_of(frame: Any, plan: ColumnPlan, numeric: Any, how: str) -> list[float | str]:
     """Return for each column what stands in for a missing value; text gets its most frequent value."""
-    numbers = [name for name, kind in plan.kinds.items() if kind not in (CATEGORY, DATE)]
-    numeric = as_numbers(frame[numbers])
     found: dict[str, float | str] = summary_values(numeric, how)
     for name, kind in plan.kinds.items():
         if kind == CATEGORY:
             found[name] = str(as_text(frame[name]).value_counts().index[0])
-        elif kind == DATE:
-            found |= summary_values(as_days(frame[name], name).to_frame(name), how)
     return [found[name] for name in plan.kinds]
 
 
@@ -274,4 +349,8 @@ class Matrix:
 
 def from_record(record: dict[str, Any]) -> Preparation | Matrix:
     """Return the preparation that was kept with a model."""
-    return Preparation(**record) if "columns" in record else Matrix(**record)
+    if "columns" not in record:
+        return Matrix(**record)
+    if record.get("version", 1) > VERSION:
+        raise ValueError("its preparation is of a newer version; upgrade with pip install -U singleindex")
+    return Preparation(**{name: value for name, value in record.items() if name != "version"})
