@@ -33,7 +33,7 @@ N_LEVELS, N_FOLDS = 50, 5
 CASES = [(link, 5) for link in ("ramp", "clipped", "cloglog", "steps", "logistic")] + [("logistic", 500)]
 OUTPUT = Path("demo_output")
 INTRO = f"""\
-{N_ROWS} rows to learn from, {N_FEATURES} features, {N_NEW:,} new rows to score on; means over {N_TABLES} tables.
+{N_ROWS} rows to learn from, {N_FEATURES} features, {N_NEW:,} new rows to score; means of {N_TABLES} tables.
 RMSE: predicted against true probability. Every method chooses its own settings:
   singleindex     the default: {N_LEVELS} penalties for each of 3 column scales, 10 folds, by log-loss
   L1              logistic regression, {N_LEVELS} penalties in the scale of the data (from the largest that

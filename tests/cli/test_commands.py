@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -370,6 +372,10 @@ def test_demo(cli, tmp_path):
     assert code == 0
     assert "gene_31" in out
     assert "$ singleindex fit" in err
+    scores = dict(re.findall(r"^  (\S+) +(?:[\d.]+) +([\d.]+) +(?:[\d.]+)$", out, re.MULTILINE))
+    assert scores.keys() == {"singleindex", "L1-logistic", "L2-logistic"}
+    assert min(scores, key=lambda name: float(scores[name])) == "singleindex"
+    assert "L1-logistic: 50 penalties in the scale of the data" in out
     page = (tmp_path / "tour" / "report.html").read_text()
     assert "singleindex fit tour/patients.csv --target responds" in page
     code, _, err = cli("demo", "tour")
@@ -399,6 +405,45 @@ def test_the_tab_key_knows_commands_and_options():
     complete = ShellComplete(app, {}, "singleindex", "_SINGLEINDEX_COMPLETE")
     assert "report" in [item.value for item in complete.get_completions([], "re")]
     assert "--holdout" in [item.value for item in complete.get_completions(["fit"], "--h")]
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "kind"),
+    [
+        (["fit"], "pat", "file"),
+        (["predict", "m.sim"], "", "file"),
+        (["predict"], "m", "file"),
+        (["fit", "t.csv", "--report"], "", "file"),
+        (["export", "m.sim", "--dialect"], "", "plain"),
+    ],
+)
+def test_the_tab_key_knows_files_and_dialects(before, typed, kind):
+    from click.shell_completion import ShellComplete
+
+    from singleindex.export import DIALECTS
+
+    found = ShellComplete(app, {}, "singleindex", "_SINGLEINDEX_COMPLETE").get_completions(before, typed)
+    assert {item.type for item in found} == {kind}
+    if kind == "plain":
+        assert {item.value for item in found} == set(DIALECTS)
+
+
+def test_a_dialect_that_is_none_gets_the_list(cli, wide_csv):
+    cli("fit", wide_csv, "-t", "relapse", *FAST)
+    code, _, err = cli("export", "model.sim", "--to", "json", "--dialect", "oracle")
+    assert code == ExitCode.USAGE
+    assert "'postgres'" in err
+
+
+def test_the_next_line_works_as_it_is_printed(cli, wide, tmp_path):
+    wide.to_csv(tmp_path / "it's wide; really.csv", index=False)
+    for extra in (["-o", "my model.sim"], ["--report", "r.html"]):
+        _, _, err = cli("fit", "it's wide; really.csv", "-t", "relapse", *FAST, *extra)
+        line = err[err.index("next: ") + 6 :].strip()
+        program, *arguments = shlex.split(line)
+        assert program == "singleindex"
+        code, _, err = cli(*arguments)
+        assert code == 0, err
 
 
 PREPARED = {

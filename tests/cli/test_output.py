@@ -104,3 +104,40 @@ def test_a_page_on_standard_output_is_alone_there(work):
     assert out.lower().startswith("<!doctype html")
     assert out.rstrip().endswith("</html>")
     assert "feature" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*FIT, "-o", "data.csv"],
+        [*FIT, "-o", "./data.csv"],
+        [*FIT, "--report", "data.csv"],
+        ["predict", "model.sim", "data.csv", "-o", "model.sim"],
+        ["predict", "model.sim", "data.csv", "-o", "data.csv"],
+        ["report", "model.sim", "data.csv", "-o", "data.csv"],
+        ["path", "data.csv", "-t", "y", "-o", "data.csv"],
+        ["export", "model.sim", "--to", "json", "-o", "model.sim"],
+    ],
+)
+def test_what_is_read_is_not_written_over(work, tmp_path, arguments):
+    before = {name: (tmp_path / name).read_bytes() for name in ("data.csv", "model.sim")}
+    code, _, err = work(*arguments)
+    assert code == 2
+    assert "would be lost" in err
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_two_names_of_one_file_are_refused(work):
+    code, _, err = work(*FIT, "-o", "out.html", "--report", "./out.html")
+    assert (code, "named for two outputs" in err) == (2, True)
+
+
+def test_every_output_is_checked_before_the_fit(work, tmp_path, monkeypatch):
+    (tmp_path / "closed").mkdir()
+    access = os.access  # the superuser of a container may write anywhere
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: not str(path).endswith("closed") and access(path, mode)
+    )
+    monkeypatch.setattr("singleindex.cli.fit_command.read_tables", lambda *_: pytest.fail("began to read"))
+    code, _, err = work(*FIT, "--report", "closed/out.html")
+    assert (code, "closed is read-only" in err) == (2, True)

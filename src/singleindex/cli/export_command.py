@@ -11,7 +11,7 @@ import click
 from .exporting import json_text, onnx_bytes, sql_text
 from .messages import say_note
 from .model_file import read_model
-from .options import MODEL
+from .options import FILE, MODEL
 from .output import check_output, write_output
 
 EPILOG = """\b
@@ -24,15 +24,17 @@ Examples:
 SQL and JSON contain what happens to columns before the model sees them; ONNX takes text columns as
 inputs of their own, named after them, and all numbers as one input called numbers.
 """
+# Those of `singleindex.export`, which is slow to import for a press of the tab key.
+DIALECTS = ("ansi", "duckdb", "sqlite", "postgres", "snowflake", "mysql", "bigquery", "mssql")
 KINDS = {".json": "json", ".sql": "sql", ".onnx": "onnx"}
 
 
 @click.command("export", epilog=EPILOG)
 @MODEL
 @click.option("--to", "kind", type=click.Choice(list(KINDS.values())), help="Told by the name of the output.")
-@click.option("-o", "--output", default="-", help="Standard output otherwise.")
+@click.option("-o", "--output", type=FILE, default="-", help="Standard output otherwise.")
 @click.option(
-    "--dialect", default="ansi", show_default=True, help="Of SQL: duckdb, sqlite, postgres, mysql, …"
+    "--dialect", type=click.Choice(DIALECTS), default="ansi", show_default=True, help="For SQL: whose."
 )
 @click.option(
     "--value",
@@ -50,7 +52,7 @@ def command(model: str, kind: str | None, output: str, quiet: bool, **given: Any
     kind = kind or KINDS.get(Path(output).suffix.lower())
     if kind is None:
         raise click.UsageError("say what to write with --to json, sql or onnx")
-    check_output(output)
+    check_output(output, inputs=(model,))
     file = read_model(model)
     if kind == "onnx":
         if output == "-" and sys.stdout.isatty():

@@ -15,7 +15,7 @@ from .drift import index_facts
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
 from .messages import counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
-from .options import COLUMNS, DATA, READING, TARGET, split_options, talking
+from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talking
 from .output import check_output, write_output
 from .read_options import ReadOptions
 from .several import read_tables, source_of
@@ -46,8 +46,10 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 @click.command("fit", epilog=EPILOG)
 @DATA
 @TARGET
-@click.option("-o", "--output", default="model.sim", show_default=True, help="Where to save the model.")
-@click.option("--report", "report_path", metavar="FILE", help="Also write a report page (HTML).")
+@click.option(
+    "-o", "--output", type=FILE, default="model.sim", show_default=True, help="Where to save the model."
+)
+@click.option("--report", "report_path", type=FILE, metavar="FILE", help="Also write a report page (HTML).")
 @click.option(
     "--holdout",
     type=click.FloatRange(0, 0.9),
@@ -65,6 +67,7 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 )
 @click.option(
     "--groups",
+    type=FILE,
     metavar="FILE",
     help="CSV of feature,group. Without it, a group is the features of one column.",
 )
@@ -116,7 +119,7 @@ def command(
     The settings are chosen by cross-validation.
     """
     reading, data_options, rest = split_options(given)
-    check_output(output, report_path)
+    check_output(output, report_path, inputs=data)
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
     loaded = load_data(read_tables(data, reading), data_options)

@@ -46,8 +46,10 @@ READING = together(
     click.option("--na", "missing", multiple=True, metavar="TEXT", help="Also means a missing value."),
     click.option("--sheet", metavar="NAME", help="Of an Excel file; the first one if not given."),
 )
-MODEL = click.argument("model", type=click.Path(allow_dash=True))
-DATA = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
+# A name only, so that the tab key knows; commands check it themselves.
+FILE = click.Path(allow_dash=True)
+MODEL = click.argument("model", type=FILE)
+DATA = click.argument("data", nargs=-1, required=True, type=FILE)
 TARGET = together(
     click.option(
         "-t", "--target", multiple=True, metavar="COL", help="Column to predict; several for several outputs."

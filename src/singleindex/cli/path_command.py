@@ -13,7 +13,7 @@ from .data import Data, load_data
 from .fit_command import counts
 from .fitting import FitOptions
 from .messages import CliError, printable_lines, progress, say_note
-from .options import COLUMNS, DATA, READING, TARGET, split_options, talking
+from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talking
 from .output import check_output, write_output
 from .several import read_tables
 from .structures import make_structure
@@ -34,10 +34,14 @@ Examples:
 @click.option(
     "--structure", type=click.Choice(["sparse", "group", "low-rank"]), default="sparse", show_default=True
 )
-@click.option("--groups", metavar="FILE", help="CSV of feature,group.")
+@click.option("--groups", type=FILE, metavar="FILE", help="CSV of feature,group.")
 @click.option("--shape", metavar="ROWSxCOLS", help="Of the features as a matrix, for low-rank.")
 @click.option(
-    "-o", "--output", metavar="FILE", help="Write every weight to a CSV file; - for standard output."
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    help="Write every weight to a CSV file; - for standard output.",
 )
 @COLUMNS
 @READING
@@ -50,7 +54,7 @@ def command(
 
     The errors are those of the rows it is fitted to, which fall by themselves: use fit to choose.
     """
-    check_output(output)
+    check_output(output, inputs=data)
     reading, data_options, rest = split_options(given)
     loaded = load_data(read_tables(data, reading), data_options)
     for note in loaded.notes:

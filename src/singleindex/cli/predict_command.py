@@ -13,7 +13,7 @@ from .csv_text import csv_text
 from .decisions import THRESHOLD, Threshold, check_threshold, decide
 from .messages import CliError, say_note
 from .model_file import ModelFile, prepared_rows, read_for, read_model
-from .options import DATA, MODEL, READING, split_options, talking
+from .options import DATA, FILE, MODEL, READING, split_options, talking
 from .output import check_output, write_output
 from .tables import Table, need
 
@@ -33,7 +33,9 @@ apostrophe in front; Parquet and JSON have it as it is.
 @click.command("predict", epilog=EPILOG)
 @MODEL
 @DATA
-@click.option("-o", "--output", default="-", help="A .csv, .tsv or .parquet file; standard output otherwise.")
+@click.option(
+    "-o", "--output", type=FILE, default="-", help="A .csv, .tsv or .parquet file; standard output otherwise."
+)
 @click.option("--with", "copied", multiple=True, metavar="COL", help="Copy a column of DATA to the output.")
 @THRESHOLD
 @click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
@@ -49,7 +51,7 @@ def command(
     """Predict the rows of DATA with a saved MODEL."""
     if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
-    check_output(output)
+    check_output(output, inputs=(model, *data))
     reading, _, _ = split_options(given)
     file = read_model(model)
     check_threshold(threshold, file.positive is not None, has_class_weight=False)

@@ -11,7 +11,7 @@ from ..tables.preparation import Preparation
 from .data import DataOptions, Rows, feature_table, fingerprint, read_weights, split_rows, take
 from .messages import CliError, progress, say_note
 from .model_file import ModelFile, read_for, read_model
-from .options import DATA, MODEL, READING, split_options
+from .options import DATA, FILE, MODEL, READING, split_options
 from .output import check_output, write_output
 from .reporting import page_for
 from .tables import Table
@@ -31,7 +31,9 @@ rows, five times, so that it takes about five times as long as the fit.
 @click.command("report", epilog=EPILOG)
 @MODEL
 @DATA
-@click.option("-o", "--output", default="report.html", show_default=True, help="- for standard output.")
+@click.option(
+    "-o", "--output", type=FILE, default="report.html", show_default=True, help="- for standard output."
+)
 @click.option("--title", help="Heading of the page.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds to run side by side.")
 @READING
@@ -47,7 +49,7 @@ def command(
     """
     if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
-    check_output(output)
+    check_output(output, inputs=(model, *data))
     reading, _, _ = split_options(given)
     file = read_model(model)
     train, test = rows_of(file, read_for(file, data, reading))

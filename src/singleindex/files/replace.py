@@ -47,6 +47,8 @@ def check_target(path: Any) -> str:
     try:
         mode = os.stat(name or ".").st_mode
     except FileNotFoundError:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(f"The folder {folder} is read-only; give a name in another one.") from None
         return target
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{target} is a directory; give the name of a file to save to.")
