@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from ..tables.numbers import as_written
 from .messages import CliError
 
 if TYPE_CHECKING:
@@ -143,7 +144,9 @@ def confusion_lines(counts: dict[str, int], classes: list[str], threshold: Thres
     ]
     if threshold.costs:
         cost, without = table.cost(*threshold.costs), table.cost_without_model(*threshold.costs)
-        lines.append(f"  cost {cost:,.4g}; without a model, the same answer for all: {without:,.4g}")
+        lines.append(
+            f"  cost {as_written(cost)}; without a model, the same answer for all: {as_written(without)}"
+        )
     return lines
 
 

@@ -10,7 +10,7 @@ from ..tables.preparation import Preparation
 from .messages import printable, printable_lines
 from .model_file import ModelFile, read_model
 from .options import MODEL, talking
-from .text import summary_json, summary_text
+from .text import settings_text, summary_json, summary_text
 
 EPILOG = """\b
 Examples:
@@ -33,6 +33,7 @@ def command(model: str, solver: bool, as_json: bool, quiet: bool) -> None:
     for line in history_lines(file):
         click.echo(printable_lines([line]))
     if solver:
+        click.echo(f"\nsettings  {printable(settings_text(file.facts.search) or 'as given')}")
         click.echo("\n" + printable(file.named.summary()))
 
 

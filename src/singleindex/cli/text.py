@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..tables.numbers import as_written, signed
 from .decisions import confusion_lines
 from .messages import counted, printable_lines
 from .model_file import ModelFile
@@ -92,7 +93,7 @@ def summary_text(file: ModelFile) -> str:
             f"{record['n_columns']} columns, {len(facts.coef)} features"
         )
     used = counted(len(facts.used), "feature")
-    lines.append(f"{'model':10s}{used} with a weight{settings_text(facts.search)}")
+    lines.append(f"{'model':10s}{used} with a weight")
     lines += score_lines(file)
     return printable_lines([*lines, "", *feature_lines(file), "", *link_lines(file)])
 
@@ -101,11 +102,11 @@ def settings_text(search: Search | None) -> str:
     if search is None:
         return ""
     shown = {
-        name: f"{value:.3g}" if isinstance(value, float) else str(value)
+        name: as_written(value, 3) if isinstance(value, float) else str(value)
         for name, value in search.params.items()
         if value is not None and not (name == "penalty" and value == 0)
     }
-    return " (" + ", ".join(f"{name} {value}" for name, value in shown.items()) + ")"
+    return ", ".join(f"{name} {value}" for name, value in shown.items())
 
 
 def score_lines(file: ModelFile) -> list[str]:
@@ -117,7 +118,7 @@ def score_lines(file: ModelFile) -> list[str]:
         if scoring.startswith("neg_"):
             value, name = -value, scoring[4:]
         n_tried = len(search.results["mean_test_score"])
-        what = f"{name.replace('_', ' ')} {value:.4g} over the folds"
+        what = f"{name.replace('_', ' ')} {as_written(value)} over the folds"
         lines.append(
             f"{'chosen by':10s}{what}, the best of {n_tried} candidates (new rows: --holdout, or report)"
         )
@@ -135,8 +136,8 @@ def score_table(scores: dict[str, float], null: dict[str, float], rows: str) -> 
     """Return the scores beside those of what only knows the mean."""
     lines = [f"{f'on {rows}':32s}{'model':>10s}{'no features':>13s}"]
     for name, value in scores.items():
-        beside = f"{null[name]:13.4g}" if name in null else ""
-        lines.append(f"  {name:30s}{value:10.4g}{beside}")
+        beside = f"{as_written(null[name]):>13s}" if name in null else ""
+        lines.append(f"  {name:30s}{as_written(value):>10s}{beside}")
     return lines
 
 
@@ -155,7 +156,7 @@ def feature_lines(file: ModelFile) -> list[str]:
     for record in shown:
         name = record["name"] if len(record["name"]) <= width else record["name"][: width - 1] + "…"
         weights = [record["weight"]] if "weight" in record else list(record["weights"].values())[:6]
-        cells = "".join(f"{weight:+12.4g}" for weight in weights)
+        cells = "".join(f"{signed(weight):>12s}" for weight in weights)
         lines.append(f"{name:{width}s}{cells}" + (f"{record['stability']:11.0%}" if stable else ""))
     if len(records) > len(shown):
         lines.append(f"and {len(records) - len(shown)} more")
@@ -169,7 +170,8 @@ def link_lines(file: ModelFile) -> list[str]:
         if knots is None:
             continue
         what = f"the probability of {name}" if file.class_names else f"the mean of {name}"
-        lines.append(f"{what} rises from {knots[0, 1]:.3g} to {knots[-1, 1]:.3g} {shape_in_words(knots)}")
+        low, high = (as_written(value, 3) for value in knots[[0, -1], 1])
+        lines.append(f"{what} rises from {low} to {high} {shape_in_words(knots)}")
     return lines
 
 

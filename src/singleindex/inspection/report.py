@@ -13,8 +13,10 @@ from sklearn.base import is_classifier
 
 from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
+from ._report.charts import score_name
 from ._report.facts import collect, output_names
 from ._report.page import build_page
+from ._report.svg import short
 
 
 def make_report(
@@ -110,6 +112,7 @@ def make_report(
         "threshold": threshold,
         "costs": costs,
         "settings": settings_of(model),
+        "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
         "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
     }
@@ -146,6 +149,19 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
 
 
 def settings_of(model: Any) -> dict[str, Any]:
+    """Return what became of the search, in words of everyday."""
+    search, found = search_of(model), {"features in use": len(facts_of(model).used)}
+    if search is None:
+        return found
+    scores = search.results["mean_test_score"]
+    return found | {
+        "candidates compared": len(scores),
+        "of them in the model": max(1, int(np.count_nonzero(search.results.get("weight", 0)))),
+        "compared by": f"{score_name(search, facts_of(model).kind)[0]} on rows left out",
+    }
+
+
+def technical_settings(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"estimator": type(model).__name__}
     params, search = model.get_params(deep=False), search_of(model)
     if "structure" in params:
@@ -157,8 +173,7 @@ def settings_of(model: Any) -> dict[str, Any]:
             found["ridge (alpha)"] = float(best["alpha"])
         if best["penalty"]:
             found["soft thresholding"] = float(best["penalty"])
-        found |= {"column scale": best["scale_power"], "features in use": len(facts_of(model).used)}
-        return found | {"candidates tried": len(search.results["mean_test_score"])}
+        return found | {"column scale": best["scale_power"]}
     if "n_atoms" in params:  # Slisotron has no structure to limit, and no ridge
         found |= {"atoms": model.n_atoms, "ridge (alpha)": float(model.alpha)}
     return found | {"iterations": int(model.n_iter_)}
@@ -180,7 +195,7 @@ def data_facts(
             found[f"{target} = {label}"] = f"{count:,} rows ({count / len(y):.0%})"
     elif not is_classifier(model) and y.ndim == 1:
         low, middle, high = np.quantile(y.astype(np.float64), [0, 0.5, 1])
-        found[f"{target}: least, median, largest"] = f"{low:.4g}, {middle:.4g}, {high:.4g}"
+        found[f"{target}: least, median, largest"] = ", ".join(map(short, (low, middle, high)))
     return found
 
 

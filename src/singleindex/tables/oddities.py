@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .numbers import as_written
 from .preparation import Preparation
 
 _MOST_COLUMNS = 5
@@ -65,7 +66,7 @@ class Oddities:
     def value_text(self, name: str, value: Any) -> str:
         if name in self.preparation.date_orders:
             return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=float(value)))
-        return f"{value:,.6g}" if isinstance(value, float) else str(value)
+        return as_written(value, 6) if isinstance(value, float) else str(value)
 
 
 def find_oddities(preparation: Preparation, typed: Any, needed: set[str]) -> Oddities:

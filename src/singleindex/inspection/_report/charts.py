@@ -104,7 +104,9 @@ def draw_search(model: Any) -> Drawn | None:
     legend = []
     for curve in curves.shown:
         kind, how = _SERIES[curve.colour % len(_SERIES)], " soft" if curve.is_dashed else ""
-        titles = [f"{counts[i]:.3g} in use: {scores[i]:.4g} ± {error[i]:.2g}" for i in curve.rows]
+        titles = [
+            f"{short(counts[i], 3)} in use: {short(scores[i])} ± {short(error[i], 2)}" for i in curve.rows
+        ]
         chart.line(counts[curve.rows], scores[curve.rows], kind + how)
         chart.dots(counts[curve.rows], scores[curve.rows], kind, 3, titles)
         legend.append((f"line {kind}{how}", curve.label))
@@ -112,11 +114,11 @@ def draw_search(model: Any) -> Drawn | None:
     at, bar = [counts[chosen]], error[chosen]
     chart.whiskers(at, [scores[chosen] - bar], [scores[chosen] + bar], "text")
     what = f"most weight of {n} that are averaged" if n > 1 else "chosen"
-    chart.ring(counts[chosen], scores[chosen], f"{what}: {scores[chosen]:.4g} ± {bar:.2g}")
+    chart.ring(counts[chosen], scores[chosen], f"{what}: {short(scores[chosen])} ± {short(bar, 2)}")
     legend.append(("ring", f"{what}, ± one standard error"))
     text = (
         f"Line chart of the held-out {name} against the number of features in use, {len(curves.shown)} lines;"
-        f" the candidate of most weight uses {counts[chosen]:.3g} and has {scores[chosen]:.4g}."
+        f" the candidate of most weight uses {short(counts[chosen], 3)} and has {short(scores[chosen])}."
     )
     better = "Higher" if sign > 0 else "Lower"
     note = f"{better} is better. The best of many candidates looks better here than it is on new rows."

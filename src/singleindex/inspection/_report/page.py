@@ -23,7 +23,7 @@ _HEADLINE = {True: "AUC", False: "R²"}
 
 def score_text(value: float) -> str:
     """Return a score in three figures; what is nothing but rounding is zero."""
-    return "0" if abs(value) < 5e-4 else f"{value:.3g}".replace("-", "−")
+    return "0" if abs(value) < 5e-4 else short(value, 3)
 
 
 def file_text(name: str) -> str:
@@ -269,9 +269,11 @@ def score_table(scores: dict[str, dict[str, float]], caption: str) -> str:
 
 def search_section(model: Any, about: dict[str, Any]) -> str:
     drawn = draw_search(model)
-    settings = facts_list([(name, describe(value)) for name, value in about["settings"].items()])
+    plain = facts_list([(name, describe(value)) for name, value in about["settings"].items()])
+    terms = facts_list([(name, describe(value)) for name, value in about["technical"].items()])
     chart = f'<div class="wide">{figure(drawn)}</div>' if drawn is not None else ""
-    return section("search", "The chosen model", settings + chart)
+    fold = f"<details><summary>In technical terms</summary>{terms}{chart}</details>"
+    return section("search", "The chosen model", plain + fold)
 
 
 def describe(value: Any) -> str:

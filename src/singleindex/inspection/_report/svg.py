@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...tables.numbers import as_written
+
 WIDTH, HEIGHT = 600.0, 380.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74.0, 14.0, 16.0, 62.0
 
@@ -33,9 +35,8 @@ def log_ticks(low: float, high: float) -> np.ndarray:
     return ticks[(ticks >= low * 0.999) & (ticks <= high * 1.001)]
 
 
-def short(value: float) -> str:
-    text = f"{value:.4g}"
-    return text.replace("-", "−")
+def short(value: float, figures: int = 4) -> str:
+    return as_written(value, figures).replace("-", "−")
 
 
 class Chart:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..thresholds import Confusion, confusion_at, threshold_for
 from .charts import Drawn
-from .svg import Chart
+from .svg import Chart, short
 
 # What a missed case costs in false alarms, where nobody has said.
 _RATIOS = (1.0, 5.0, 20.0)
@@ -70,7 +70,9 @@ def threshold_part(
     said = ""
     if costs is not None:
         cost, without = table.cost(*costs), table.cost_without_model(*costs)
-        said = f" The costs add up to {cost:,.4g}; with one answer for all rows it would be {without:,.4g}."
+        said = (
+            f" The costs add up to {short(cost)}; with one answer for all rows it would be {short(without)}."
+        )
     heads = "".join(f"<th scope='col'>{head}</th>" for head in ("", f"said {no}", f"said {yes}"))
     lines = ((no, table.true_negatives, table.false_alarms), (yes, table.missed, table.found))
     rows = "".join(
