@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from singleindex.inspection._report.svg import short
+from singleindex.inspection._report.svg import short, unit_of
 from singleindex.tables.numbers import as_written, signed
 
 SCIENTIFIC = re.compile(r"\d[eE][-+]?\d")
@@ -25,6 +25,19 @@ def test_numbers_as_people_write_them(value, text):
     assert as_written(value) == text
     assert short(value) == text.replace("-", "−")
     assert signed(value).lstrip("+") == text
+
+
+@pytest.mark.parametrize(
+    ("ticks", "unit", "words"),
+    [
+        ([0, 5000], 1, ""), ([0, 200_000, 400_000], 1e3, " (thousands)"), ([-2e6, 2e6], 1e6, " (millions)"),
+        ([0.1, 0.5], 1, ""), ([0, 2e-5], 1e-6, " (millionths)"), ([0.0, 0.0], 1, ""),
+    ],
+)  # fmt: skip
+def test_ticks_are_short(ticks, unit, words):
+    found, said = unit_of(np.array(ticks, dtype=float))
+    assert (found, said) == (unit, words)
+    assert all(len(short(tick / found)) <= 6 for tick in ticks)
 
 
 @pytest.fixture

@@ -39,6 +39,21 @@ def short(value: float, figures: int = 4) -> str:
     return as_written(value, figures).replace("-", "−")
 
 
+# What ticks are counted in, so that they are short enough to stand beside the axis.
+_UNITS = (
+    (1e9, "billions"), (1e6, "millions"), (1e3, "thousands"), (1.0, ""), (1e-3, "thousandths"),
+    (1e-6, "millionths"), (1e-9, "billionths"),
+)  # fmt: skip
+
+
+def unit_of(ticks: np.ndarray) -> tuple[float, str]:
+    """Return what to count ticks in, and what that is called; nothing for numbers up to 10,000."""
+    size = float(np.abs(ticks).max(initial=0))
+    if 1e-2 <= size < 1e4 or not 1e-9 <= size < 1e13:
+        return 1.0, ""
+    return next((unit, f" ({name})") for unit, name in _UNITS if unit <= size)
+
+
 class Chart:
     """One pair of axes; layers are added in the order they are to lie on each other."""
 
@@ -138,21 +153,23 @@ class Chart:
     def _frame(self) -> str:
         x_ticks = log_ticks(*self.x_range) if self.log_x else nice_ticks(*self.x_range)
         y_ticks = nice_ticks(max(self.lowest_tick, self.y_range[0]), self.y_range[1])
+        x_unit, x_words = (1.0, "") if self.log_x else unit_of(x_ticks)
+        y_unit, y_words = unit_of(y_ticks)
         bottom, right = self.height - _BOTTOM, WIDTH - _RIGHT
         parts = []
         for i, (value, place) in enumerate(zip(y_ticks, self.y(y_ticks), strict=True)):
             parts.append(stroke("gridline", _LEFT, place, right, place))
             at = f'x="{_LEFT - 8:g}" y="{place:.1f}" dy="0.35em"'
-            parts.append(f'<text class="tick y{spare(i)}" {at}>{short(value)}</text>')
+            parts.append(f'<text class="tick y{spare(i)}" {at}>{short(value / y_unit)}</text>')
         for i, (value, place) in enumerate(zip(x_ticks, self.x(x_ticks), strict=True)):
             parts.append(stroke("axis", place, bottom, place, bottom + 5))
             at = f'x="{place:.1f}" y="{bottom + 22:g}"'
-            parts.append(f'<text class="tick x{spare(i)}" {at}>{short(value)}</text>')
+            parts.append(f'<text class="tick x{spare(i)}" {at}>{short(value / x_unit)}</text>')
         parts.append(stroke("axis", _LEFT, bottom, right, bottom))
         at = f'x="{(_LEFT + right) / 2:g}" y="{self.height - 10:g}"'
-        parts.append(f'<text class="label" {at}>{escape(self.x_label)}</text>')
+        parts.append(f'<text class="label" {at}>{escape(self.x_label + x_words)}</text>')
         at = f'transform="translate(16 {(_TOP + bottom) / 2:g}) rotate(-90)"'
-        parts.append(f'<text class="label" {at}>{escape(self.y_label)}</text>')
+        parts.append(f'<text class="label" {at}>{escape(self.y_label + y_words)}</text>')
         return "".join(parts)
 
 
