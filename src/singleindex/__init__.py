@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from .link import lipschitz_isotonic_regression
     from .persistence import load, save
+    from .tables import TableClassifier, TableRegressor
 
     __version__: str
 
@@ -29,6 +30,8 @@ __all__ = [
     "SingleIndexRegressor",
     "SingleIndexRegressorCV",
     "Slisotron",
+    "TableClassifier",
+    "TableRegressor",
     "lipschitz_isotonic_regression",
     "load",
     "save",
@@ -37,10 +40,13 @@ __all__ = [
 
 _PACKAGES = (
     "datasets", "design", "estimators", "export", "inspection", "link", "persistence", "solvers",
-    "structures",
+    "structures", "tables",
 )  # fmt: skip
-# Where names come from that are no estimators.
-_HOMES = {"lipschitz_isotonic_regression": "link", "load": "persistence", "save": "persistence"}
+# Where names come from that are not among the estimators.
+_HOMES = {
+    "lipschitz_isotonic_regression": "link", "load": "persistence", "save": "persistence",
+    "TableClassifier": "tables", "TableRegressor": "tables",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -86,6 +86,7 @@ def write_model(file: ModelFile, path: str) -> None:
 def read_model(path: str) -> ModelFile:
     from ..estimators.outputs import facts_of, is_single_index
     from ..persistence import ModelFileError, load, load_notes
+    from ..tables import TableClassifier, TableRegressor
 
     if path == "-":
         data = sys.stdin.buffer.read()
@@ -97,6 +98,8 @@ def read_model(path: str) -> ModelFile:
         data = Path(path).read_bytes() if Path(path).is_file() else b""
     source = path if path != "-" and not Path(path).is_file() else named(data, path)
     model = load(source)
+    if isinstance(model, (TableClassifier, TableRegressor)):
+        return table_file(model, path)
     if not is_single_index(model):
         raise CliError(
             f"{path} holds a {type(model).__name__} without weights and a link; the command line works with "
@@ -113,6 +116,17 @@ def read_model(path: str) -> ModelFile:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelFileError(f"Cannot load {path}: its notes are malformed ({error}).") from error
     return ModelFile(model, preparation, record)
+
+
+def table_file(model: Any, path: str) -> ModelFile:
+    """Return a model of Python that prepares its columns itself."""
+    from ..estimators.outputs import is_single_index
+
+    if "estimator_" not in vars(model) or not is_single_index(model.estimator_):
+        raise CliError(
+            f"{path} holds a {type(model).__name__} that is not fitted, or not a single-index model"
+        )
+    return ModelFile(model.estimator_, model.preparation_, {})
 
 
 def check_record(record: dict[str, Any], model: Any) -> None:

@@ -2,5 +2,6 @@
 
 from .archive import ModelFileError
 from .public import load, load_notes, save
+from .tables import load_table
 
-__all__ = ["ModelFileError", "load", "load_notes", "save"]
+__all__ = ["ModelFileError", "load", "load_notes", "load_table", "save"]

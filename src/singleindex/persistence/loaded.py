@@ -65,9 +65,16 @@ def _check_factors(model: Any) -> None:
     check_link(model.link_)
 
 
+def _check_preparation(model: Any) -> None:
+    model.preparation_.check(model.estimator_.n_features_in_)
+    if "labels_" in vars(model) and np.shape(model.labels_) != np.shape(model.estimator_.classes_):
+        raise ValueError("there must be a label for each class of the estimator")
+
+
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "coef_": _check_coefficients,
     "stream_": _check_stream,
     "X_thresholds_": _check_thresholds,
     "row_factors_": _check_factors,
+    "preparation_": _check_preparation,
 }

@@ -136,7 +136,7 @@ def load_notes(path: FileOrPath) -> dict[str, Any]:
 
 
 def _read_part(path: FileOrPath, part: str, kind: type[Any], otherwise: str) -> Any:
-    name, data = _read_file(path)
+    name, data = named_bytes(path)
     try:
         manifest, arrays = unpack(data)
         value = ModelReader(arrays).read({"notes": _NO_NOTES, **manifest}[part])
@@ -151,7 +151,7 @@ def _read_part(path: FileOrPath, part: str, kind: type[Any], otherwise: str) -> 
         ) from error
 
 
-def _read_file(path: FileOrPath) -> tuple[str, bytes]:
+def named_bytes(path: FileOrPath) -> tuple[str, bytes]:
     """Return what to call the file in messages, and its bytes."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         name, data = getattr(path, "name", None), path.read()

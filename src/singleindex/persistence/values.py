@@ -9,11 +9,12 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .. import estimators, structures
+from .. import estimators, structures, tables
 from ..files.records import Reader, RecordError, Writer
 from ..link import FIXED_LINKS
 from ..link.stored import STORED_LINKS
 from ..solvers.settings import SOLVERS
+from ..tables.preparation import Preparation
 from .earlier import renamed, renewed
 from .loaded import check_loaded
 
@@ -24,8 +25,9 @@ _OF_THE_SESSION = {"_skl_callbacks", "_parent_callback_ctx", "_metadata_request"
 
 def known_classes() -> dict[str, type[Any]]:
     """Return the classes a file may name; nothing in it leads to any other."""
-    public = {n: getattr(package, n) for package in (estimators, structures) for n in package.__all__}
+    public = {n: getattr(package, n) for package in (estimators, structures, tables) for n in package.__all__}
     known = {name: kind for name, kind in public.items() if _has_parameters(kind)}
+    known["Preparation"] = Preparation
     return {**known, **{kind.__name__: kind for kind in SOLVERS.values()}, **STORED_LINKS}
 
 
