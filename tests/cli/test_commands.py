@@ -436,8 +436,10 @@ def test_a_dialect_that_is_none_gets_the_list(cli, wide_csv):
 
 
 def test_the_next_line_works_as_it_is_printed(cli, wide, tmp_path):
-    wide.to_csv(tmp_path / "it's wide; really.csv", index=False)
-    for extra in (["-o", "my model.sim"], ["--report", "r.html"]):
+    wide = wide.iloc[:, [3, 50, 77, 120, -1]].assign(größe=["groß", "ohne", *["klein"] * 58])
+    wide.to_csv(tmp_path / "it's wide; really.csv", index=False, sep="#", encoding="latin-1")
+    said = ["--separator", "#", "--encoding", "latin-1", "--na", "ohne", "--impute", "median"]
+    for extra in (["-o", "my model.sim", *said], ["--report", "r.html", *said]):
         _, _, err = cli("fit", "it's wide; really.csv", "-t", "relapse", *FAST, *extra)
         line = err[err.index("next: ") + 6 :].strip()
         program, *arguments = shlex.split(line)
