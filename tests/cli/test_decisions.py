@@ -98,6 +98,10 @@ def test_a_class_that_is_not_there(cli, patients_csv):
     code, _, err = cli("fit", patients_csv, *HONEST, "--positive", "yes")
     assert code == ExitCode.DATA
     assert "no class 'yes'; there are ja, nein" in err
+    code, _, err = cli(
+        "fit", patients_csv, "-t", "Stadt", "--drop-unlabelled", "--impute", "mean", "--positive", "München"
+    )
+    assert (code, "of several, each is modelled" in err) == (ExitCode.DATA, True)
 
 
 # ---------------------------------------------------------------- leaks

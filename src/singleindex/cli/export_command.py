@@ -61,5 +61,9 @@ def command(model: str, kind: str | None, output: str, quiet: bool, **given: Any
     else:
         text = json_text(file) if kind == "json" else sql_text(file, **given)
         write_output(text + "\n", output)
+    if kind == "onnx" and file.threshold.value != 0.5:
+        say_note(
+            f"ONNX has probabilities and the likeliest class, not the threshold {file.threshold.value:.3g}"
+        )
     if output != "-":
         say_note(f"written to {output}")

@@ -13,7 +13,7 @@ from .data import Data, DataOptions, load_data
 from .decisions import THRESHOLD, Threshold, note_on_threshold
 from .drift import index_facts
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
-from .messages import counted, progress, say_note, say_warning
+from .messages import CliError, counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talking
 from .output import check_output, write_output
@@ -123,6 +123,8 @@ def command(
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
     loaded = load_data(read_tables(data, reading), data_options)
+    if data_options.positive is not None and len(loaded.target.classes) != 2:
+        raise CliError("--positive is for a target of two classes; of several, each is modelled")
     options = FitOptions(**rest)
     estimator, notes = plan_fit(loaded, options, verbose=not quiet)
     for note in [*loaded.notes, *notes]:

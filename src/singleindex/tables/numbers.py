@@ -37,4 +37,4 @@ def without_zeros(text: str) -> str:
 def signed(value: float, figures: int = 4) -> str:
     """Return a number with its sign."""
     text = as_written(value, figures)
-    return text if text.startswith("-") else f"+{text}"
+    return text if text.startswith("-") or value == 0 else f"+{text}"
