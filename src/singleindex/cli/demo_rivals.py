@@ -35,8 +35,12 @@ def rival_scores(model: Any, data: Data) -> dict[str, dict[str, float]]:
 
 
 def fit_l1(Z: Any, y: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
     levels = np.abs(Z.T @ (y - y.mean())).max() * np.geomspace(1, 0.03, N_LEVELS)
-    return best_of(Z, y, levels, l1_ratio=1, solver="liblinear", random_state=0)
+    # From scikit-learn 1.8 on the ratio alone says which penalty it is.
+    kind = {"l1_ratio": 1.0} if LogisticRegression().penalty == "deprecated" else {"penalty": "l1"}
+    return best_of(Z, y, levels, **kind, solver="liblinear", random_state=0)
 
 
 def fit_l2(Z: Any, y: Any) -> Any:
