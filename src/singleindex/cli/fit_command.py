@@ -25,6 +25,7 @@ EPILOG = """\b
 Examples:
   singleindex fit patients.csv --target relapse -o relapse.sim
   singleindex fit spectra.parquet -t octane --holdout 0.25 --report octane.html
+  singleindex fit patients.xlsx -t relapse --sheet 2024 --impute median --threshold cost=5:1
   singleindex fit genes.csv -t y --structure group --groups pathways.csv
   singleindex fit text.svm --json
   cat data.csv | singleindex fit - -t y -o - > model.sim
@@ -115,8 +116,9 @@ def command(
 ) -> None:
     """Learn which columns of DATA predict the target, and the shape of the response.
 
-    DATA is a CSV, TSV, Parquet, svmlight or npz file, .gz and .bz2 included, or - for standard input.
-    The settings are chosen by cross-validation.
+    DATA is a CSV, TSV, Excel, Parquet, svmlight or npz file, .gz and .bz2 included, or - for standard input;
+    several tables of the same columns, or a pattern such as "week-*.csv", are read as one. The settings are
+    chosen by cross-validation.
     """
     reading, data_options, rest = split_options(given)
     check_output(output, report_path, inputs=data)
