@@ -8,6 +8,7 @@ from .convert import as_design, as_row_design, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
+from .gpu import on_gpu
 from .moments import Moments
 from .sparse import SparseDesign
 from .sweep import Sweep, Visit
@@ -35,6 +36,7 @@ __all__ = [
     "chunk_arrays",
     "column_factors",
     "multiply",
+    "on_gpu",
     "read_chunks",
     "take_rows",
 ]

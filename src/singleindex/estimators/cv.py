@@ -17,6 +17,7 @@ from ..structures import Structure
 from .base import PLANNED, LinkLike, SingleIndexBase
 from .callbacks import all_or_nothing, with_callbacks
 from .classifier import SingleIndexClassifier
+from .namespaces import from_any_namespace
 from .regressor import SingleIndexRegressor
 
 # What a search chooses, or does in its own way.
@@ -28,6 +29,7 @@ class SearchMixin(SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
+    @from_any_namespace
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings on held-out rows, then learn w and g from all.
 

@@ -75,7 +75,10 @@ def solve_rows(
         with np.errstate(over="ignore", invalid="ignore"):
             survey = survey_rows(design, Y, weight)
         spread = spread_of_columns(X, survey.variance, shares_of(X.shape[0], weight))
-        return solve_in_one_pass(plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,))
+        solved = solve_in_one_pass(
+            plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,)
+        )
+        return solved if plan.link_cv is None else with_index_of_rows(solved)
     return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress, (X.shape,))
 
 
@@ -224,6 +227,17 @@ def _checkpoints(
         Checkpoint(path.with_name(name), fingerprint(k, *parts), solver.checkpoint_every)
         for k, name in enumerate(names)
     ]
+
+
+def with_index_of_rows(solved: Solved) -> Solved:
+    """Return the results with the index of every row, where a design has kept it to itself."""
+    results = [
+        replace(result, best=replace(result.best, index=solved.view.matvec(result.best.coef)))
+        if result.best.points is not None and result.best.index is result.best.points.index
+        else result
+        for result in solved.results
+    ]
+    return replace(solved, results=results)
 
 
 # ---------------------------------------------------------------- the final link

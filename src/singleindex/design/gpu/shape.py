@@ -1,0 +1,151 @@
+"""How the sweep's kernel is laid out for data of a given width: arithmetic, the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import gcd
+
+# How numbers may be stored, in the order of STORAGE in numbers.cuh, with their bytes.
+STORAGES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
+
+# Layouts in the order in which they are tried, measured by benchmarks/gpu.py: warps of a block, the most warps
+# of a team, and the most columns of all models together that a thread keeps in registers. Many warps where rows
+# are short, since each waits for its own link; few, with many columns each, where they are long.
+_SHORT = (24, 1, 8)
+_LAYOUTS = {
+    "float32": (_SHORT, (16, 1, 32), (8, 8, 64), (16, 16, 32)),
+    "float64": (_SHORT, (16, 16, 16)),
+    "float16": (_SHORT, (16, 16, 32)),
+    "bfloat16": (_SHORT, (16, 16, 32)),
+}
+# Tiles of so many bytes are two in the ring of a team; of smaller ones three do better.
+_LONG_TILE = 48 << 10
+# Shared memory for the tiles of a block, and what else lies there.
+_RING = 220 << 10
+# Rows that are summed in the precision of the data before the sums are added up in double.
+PATCH = 512
+# The most models that one visit serves: above, the matrix units are the faster.
+MOST_MODELS = 8
+_BULK = 16  # bytes that bulk copies, and where they begin, must be multiples of
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A layout of the kernel in `sweep.cu`, whose macros these are."""
+
+    storage: str
+    vec: int
+    cpt: int
+    models: int
+    team: int
+    teams: int
+    rows: int
+    stages: int
+    cluster: int = 1
+
+    @property
+    def threads(self) -> int:
+        return 32 * self.team * self.teams
+
+    def shared_bytes(self, d: int) -> int:
+        """Return how much shared memory a block needs."""
+        return self.teams * (
+            self.stages * (_tile(self.rows, self.width(d), self.storage) + 8)
+            + 16 * self.rows * self.models * self.cluster * self.team
+        )
+
+    def width(self, d: int) -> int:
+        """Return how many columns a block has, at most."""
+        share = -(-d // self.cluster)
+        return share if self.cluster == 1 else -(-share // self.vec) * self.vec
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes of a warp look after the rows of one model."""
+        pairs = 1
+        while pairs < self.rows * self.models:
+            pairs *= 2
+        return self.rows * (32 // pairs)
+
+    def blocks(self, n_multiprocessors: int) -> int:
+        """Return how many blocks there are: one for each multiprocessor, fewer in clusters.
+
+        These must lie within parts of the chip that need not have a multiple of their number; a cluster that
+        finds no place would wait until all others are done.
+        """
+        if self.cluster == 1:
+            return n_multiprocessors
+        return max(7 * n_multiprocessors // (8 * self.cluster), 1) * self.cluster
+
+    def workers(self, n_blocks: int) -> int:
+        """Return how many teams, or clusters, share the rows."""
+        return n_blocks // self.cluster if self.cluster > 1 else n_blocks * self.teams
+
+    def options(self) -> tuple[str, ...]:
+        """Return the macros for the compiler."""
+        return (
+            *storage_options(self.storage, self.vec), f"-DCPT={self.cpt}", f"-DMODELS={self.models}",
+            f"-DTEAM={self.team}", f"-DTEAMS={self.teams}", f"-DROWS={self.rows}", f"-DSTAGES={self.stages}",
+            f"-DCLUSTER={self.cluster}", f"-DPATCH={PATCH}",
+        )  # fmt: skip
+
+
+def storage_options(storage: str, vec: int) -> tuple[str, ...]:
+    return f"-DSTORAGE={list(STORAGES).index(storage)}", f"-DVEC={vec}"
+
+
+def vector_length(d: int, storage: str) -> int:
+    """Return how many numbers are read at once: as many as 16 bytes hold and every row begins at."""
+    return gcd(d, _BULK // STORAGES[storage])
+
+
+@lru_cache(maxsize=256)
+def shape_for(d: int, storage: str, models: int = 1) -> Shape | None:
+    """Return the layout for rows of d numbers, None where two products are the way to go.
+
+    The smallest team is taken whose threads have room for all columns and whose tiles have room in shared
+    memory: the smaller a team, the less it waits for its own. Where rows are too long, a cluster shares them.
+    """
+    if not 1 <= models <= MOST_MODELS:
+        return None
+    return next(_candidates(d, storage, models), None)
+
+
+def _candidates(d: int, storage: str, models: int) -> Iterator[Shape]:
+    vec, size = vector_length(d, storage), STORAGES[storage]
+    least_rows = _BULK // gcd(_BULK, d * size)
+    for warps, most_warps, most_columns in _LAYOUTS[storage]:
+        team = 1
+        while team <= most_warps:
+            shape = Shape(storage, vec, 1, models, team, warps // team, least_rows, 2)
+            yield from _with_rows(d, shape, most_columns)
+            team *= 2
+    if (d * size) % _BULK == 0 and vec * size == _BULK:
+        warps, _, most_columns = _LAYOUTS[storage][-1]
+        for cluster in (2, 4, 8):
+            yield from _with_rows(d, Shape(storage, vec, 1, models, warps, 1, 1, 2, cluster), most_columns)
+
+
+def _with_rows(d: int, shape: Shape, most_columns: int) -> Iterator[Shape]:
+    """Yield the shape with as many rows in a tile, up to 8, as there is room for, if there is."""
+    cpt = -(-shape.width(d) // (shape.vec * 32 * shape.team))
+    if cpt * shape.vec * shape.models > max(most_columns, shape.vec):
+        return
+    is_short = shape.teams * shape.team == _SHORT[0]
+    is_long = _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
+    for stages in (2, 3) if is_short or is_long else (3, 2):
+        fitting = None
+        rows = shape.rows
+        while rows <= max(8, shape.rows) and rows * shape.models <= 32:
+            grown = replace(shape, cpt=cpt, rows=rows, stages=stages)
+            if grown.shared_bytes(d) > _RING:
+                break
+            fitting, rows = grown, 2 * rows
+        if fitting is not None:
+            yield fitting
+
+
+def _tile(rows: int, width: int, storage: str) -> int:
+    return -(-rows * width * STORAGES[storage] // 128) * 128

@@ -1,0 +1,90 @@
+"""Arrays of other libraries: on a GPU, or of a namespace that scikit-learn is told to follow.
+
+Inside, w and the links are numpy's. On the way in, data on a GPU become a design, which stays there; other
+arrays of the array API become numpy's. With `sklearn.set_config(array_api_dispatch=True)` what comes out, and
+the fitted arrays, are of the namespace and on the device of X; without it they are numpy's.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils import _array_api
+
+from ..design import Design, as_design
+from ..design.gpu import is_on_gpu
+from ..design.gpu.arrays import to_numpy
+
+
+def is_foreign(values: Any) -> bool:
+    """Tell whether values are an array of another library that is to be followed, or lie on a GPU."""
+    if is_on_gpu(values):
+        return True
+    if isinstance(values, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
+        return False
+    package = type(values).__module__.partition(".")[0]
+    return hasattr(values, "__array_namespace__") or (package == "torch" and hasattr(values, "is_cuda"))
+
+
+def as_numpy(values: Any) -> Any:
+    """Return a foreign array as numpy's, anything else as it is."""
+    if is_on_gpu(values):
+        return to_numpy(values)
+    if is_foreign(values):
+        return _array_api._convert_to_numpy(values, _array_api.get_namespace(values)[0])
+    return values
+
+
+def as_known(X: Any) -> Any:
+    """Return data on a GPU as a design, those of another namespace as numpy's."""
+    return as_design(X) if is_on_gpu(X) else as_numpy(X)
+
+
+def follows(X: Any) -> bool:
+    """Tell whether what comes out is to be of the namespace of X."""
+    return get_config()["array_api_dispatch"] and is_foreign(X)
+
+
+def like(X: Any, values: Any) -> Any:
+    """Return an array of numbers in the namespace and on the device of X, if that is to be followed."""
+    if not follows(X) or not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        return values
+    namespace, _, device = _array_api.get_namespace_and_device(X)
+    return namespace.asarray(values, device=device)
+
+
+def from_any_namespace(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a `fit` take arrays of any namespace; the fitted arrays are of that of X, if it is followed."""
+
+    @wraps(fit)
+    def fit_at_home(self: Any, X: Any, y: Any = None, *args: Any, **more: Any) -> Any:
+        known = {name: as_numpy(value) for name, value in more.items()}
+        fitted = fit(self, as_known(X), as_numpy(y), *map(as_numpy, args), **known)
+        for name, value in list(vars(self).items()):
+            if name.endswith("_") and name != "classes_":
+                vars(self)[name] = like(X, value)
+        return fitted
+
+    return fit_at_home
+
+
+def with_numpy(estimator: Any) -> Any:
+    """Return the estimator with fitted arrays that are numpy's, itself where they are."""
+    foreign = {name: as_numpy(value) for name, value in vars(estimator).items() if is_foreign(value)}
+    if not foreign:
+        return estimator
+    at_home = copy.copy(estimator)
+    at_home.__dict__.update(foreign)
+    return at_home
+
+
+def check_namespace(estimator: Any, X: Any, method: str) -> None:
+    """Raise where scikit-learn follows namespaces, and X is of another one than the data of the fit."""
+    check = getattr(_array_api, "check_same_namespace", None)  # since scikit-learn 1.8
+    if check is not None and get_config()["array_api_dispatch"] and not isinstance(X, Design):
+        check(X, estimator, attribute="coef_", method=method)
