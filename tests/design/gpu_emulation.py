@@ -91,7 +91,7 @@ def emulate_add_parts(parts):
 
 
 def emulate_sum_of_residuals(residual, shape, workers):
-    """Return the sum: of each row of the tile over the tiles of a worker, then as `finish` in rows.cu does."""
+    """Return the sum: of each row of the tile over the tiles of a worker, then as `finish` does."""
     n = len(residual)
     found = np.zeros((workers, shape.rows))
     for worker in range(workers):

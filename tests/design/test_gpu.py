@@ -58,7 +58,8 @@ def test_sums_in_the_order_of_the_kernel_are_those_of_the_processor(storage, n, 
     X, y, weight = make_rows(n, d)
     X, weight = X.astype(storage), weight if weighted else None
     w = np.random.default_rng(1).standard_normal(d) / np.sqrt(d)
-    index, gradient, residual = emulate_sweep(X, w, CURVE, 0.0, y, weight, shape_for(d, storage), n_blocks=2)
+    shape = shape_for(d, storage)
+    index, gradient, residual = emulate_sweep(X, w, CURVE, 0.0, y, weight, shape, shape.blocks(2))
     truth = DenseDesign(X).sweep(Visit(w, w, link=CURVE), y, weight)
     tol = 1e-5 if storage == "float32" else 1e-12
     np.testing.assert_allclose(index, truth.index, atol=tol)

@@ -16,7 +16,7 @@ from ..checks import as_vector, check_length
 from ..sweep import Sweep, Visit
 from .arrays import check_room, cupy
 from .exchange import Exchange, Models
-from .rows import Column, Columns, Found, Outcome
+from .rows import Column, Columns, Found, Outcomes
 
 NOT_FINITE = (
     "X holds NaN or infinity, or numbers too large to be summed; remove or impute these rows, or rescale the "
@@ -38,6 +38,7 @@ class GpuDesign(Design):
     def __init__(self, device: Any) -> None:
         self.device = device
         self.columns_sent, self.exchange = Columns(), Exchange()
+        self.outcomes: Outcomes | None = None
         # The indices of the iterates before these, which the next sweep compares its own with.
         self.before: list[tuple[FloatArray, Any]] = []
 
@@ -88,7 +89,10 @@ class GpuDesign(Design):
     def sweep_together(
         self, visits: Sequence[Visit], ys: Sequence[FloatArray], weights: Sequence[FloatArray | None]
     ) -> list[Sweep]:
-        """Return the sweeps of several models, as many as possible of them in one reading of the data."""
+        """Return the sweeps of several models, as many as possible of them in one reading of the data.
+
+        They all ask for as many bins.
+        """
         for visit, y in zip(visits, ys, strict=True):
             check_length(visit.w, self.shape[1], "w")
             check_length(y, self.shape[0], "y")
@@ -97,11 +101,11 @@ class GpuDesign(Design):
                 return [Design.sweep(self, *each) for each in zip(visits, ys, weights, strict=True)]
         count = self.models_at_once(len(visits))
         with self.device:
-            return [
-                sweep
-                for begin in range(0, len(visits), count)
-                for sweep in self._sweep(*(part[begin : begin + count] for part in (visits, ys, weights)))
-            ]
+            sweeps: list[Sweep] = []
+            while len(sweeps) < len(visits):
+                some = slice(len(sweeps), len(sweeps) + count)
+                sweeps += self._sweep(visits[some], ys[some], weights[some])
+            return sweeps
 
     def models_at_once(self, wanted: int) -> int:
         """Return how many models one reading serves, of those that are wanted."""
@@ -110,24 +114,27 @@ class GpuDesign(Design):
     def _sweep(
         self, visits: Sequence[Visit], ys: Sequence[FloatArray], weights: Sequence[FloatArray | None]
     ) -> list[Sweep]:
-        cp, (n, d) = cupy(), self.shape
+        n = self.shape[0]
         models = self.exchange.send(visits, self.real)
         sent = [self.columns_sent.send(y) for y in ys]
         heavy = [None if weight is None else self.columns_sent.send(weight) for weight in weights]
-        olds, index = [self._index_before(visit) for visit in visits], cp.empty((len(visits), n))
-        gradient, found = self.device_visit(models, stacked(sent, n), stacked(heavy, n), index)
-        self.before = [(visit.w.copy(), row) for visit, row in zip(visits, index, strict=True)]
-        sweeps = []
+        olds, index = [self._index_before(visit) for visit in visits], cupy().empty((len(visits), n))
+        outcomes = self._outcomes(len(visits), visits[0].n_bins or 0)
+        found = self.device_visit(models, stacked(sent, n), stacked(heavy, n), index, outcomes.gradient)
         for k, visit in enumerate(visits):
-            outcome = Outcome(visit, d)
-            outcome.gradient.view(np.float64)[...] = gradient[k]
-            outcome.visit_rows(k, found, index[k], olds[k], sent[k], heavy[k])
-            sweep = outcome.as_sweep(self.exchange.fetch(outcome.room))
-            check_finite(sweep.gradient)
-            if visit.n_bins is None:
-                sweep = replace(sweep, index=index[k].get(), y=ys[k], weight=weights[k])
-            sweeps.append(sweep)
+            outcomes.visit_rows(k, visit, found, index[k], olds[k], sent[k], heavy[k])
+        self.before = [(visit.w.copy(), row) for visit, row in zip(visits, index, strict=True)]
+        sweeps = [check_finite(sweep) for sweep in outcomes.fetch()]
+        if visits[0].n_bins is None:
+            rows = zip(sweeps, index, ys, weights, strict=True)
+            sweeps = [replace(sweep, index=row.get(), y=y, weight=weight) for sweep, row, y, weight in rows]
         return sweeps
+
+    def _outcomes(self, n_models: int, n_bins: int) -> Outcomes:
+        key = (n_models, n_bins, self.shape[1])
+        if self.outcomes is None or self.outcomes.key != key:
+            self.outcomes = Outcomes(*key)
+        return self.outcomes
 
     def _index_before(self, visit: Visit) -> Any:
         """Return the index of the iterate before, on the device; None where it is the same iterate."""
@@ -161,8 +168,8 @@ class GpuDesign(Design):
         """Return a row in double."""
         raise NotImplementedError
 
-    def device_visit(self, models: Models, y: Any, weight: Any, index: Any) -> tuple[Any, Found]:
-        """Write the index; return the sum of weight × residual × row, and what was found on the way.
+    def device_visit(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
+        """Write the index and the sum of weight × residual × row; return what was found on the way.
 
         There is a row of y, of the weights, of the index and of the gradient for each model.
         """
@@ -190,10 +197,10 @@ class GpuDesign(Design):
         raise NotImplementedError
 
 
-def check_finite(gradient: FloatArray) -> FloatArray:
-    if not np.isfinite(gradient).all():
+def check_finite(sweep: Sweep) -> Sweep:
+    if not np.isfinite(sweep.gradient).all():
         raise ValueError(NOT_FINITE)
-    return gradient
+    return sweep
 
 
 def stacked(columns: Sequence[Column | None], n_rows: int) -> Any:

@@ -2,7 +2,9 @@
 //
 // A block of columns is so narrow that its part of w, and of the gradient, lies in shared memory, where entries
 // that lie anywhere are looked up and added to at the speed of reading them. Columns within a block take two
-// bytes. Sums of the gradient are whole numbers of 64 bits: they do not depend on the order of the additions.
+// bytes. Sums of the gradient are whole numbers of 64 bits: they do not depend on the order of the additions. So
+// that they have as many digits in every column, columns are stored in units of the sum of their sizes, powers of
+// two; w comes in the same units.
 //
 // starts: n_blocks × (n + 1), where the entries of a row begin that lie in a block.
 
@@ -59,30 +61,52 @@ __device__ __forceinline__ void add(unsigned *low, unsigned *high, i64 value) {
     if (upper) atomicAdd(high, upper);
 }
 
-// sums: d whole numbers of 1 / scale[0], which begin at zero; adds Xᵀ r to them.
+// The power of two by which sums of sizes up to `bound` times the largest of `sizes` become whole numbers.
+extern "C" __global__ void __launch_bounds__(512)
+csr_scale(const double *__restrict__ sizes, int count, double bound, double *__restrict__ scale) {
+    __shared__ double of_thread[512];
+    double largest = 0;
+    for (int i = threadIdx.x; i < count; i += 512) largest = fmax(largest, sizes[i]);
+    of_thread[threadIdx.x] = largest;
+    __syncthreads();  // the largest of all threads are there
+    if (threadIdx.x > 0) return;
+    for (int i = 1; i < 512; i++) largest = fmax(largest, of_thread[i]);
+    int exponent;
+    frexp(fmax(largest * bound, 2.2250738585072014e-308), &exponent);
+    scale[0] = ldexp(1.0, min(61 - exponent, 1000));
+}
+
+// sums: d whole numbers of 1 / scale[0], which begin at zero; adds Xᵀ r to them. rows: of every entry, counted from
+// the first row of its chunk. Threads take the entries of a chunk and a block one after the other, as they lie.
 extern "C" __global__ void __launch_bounds__(THREADS)
-csr_gradient(i64 n, i64 d, int lanes, i64 chunk, const real *__restrict__ data,
-             const unsigned short *__restrict__ columns, const i64 *__restrict__ starts, const double *__restrict__ r,
+csr_gradient(i64 n, i64 d, i64 chunk, const real *__restrict__ data, const unsigned short *__restrict__ columns,
+             const unsigned short *__restrict__ rows, const i64 *__restrict__ starts, const double *__restrict__ r,
              const double *__restrict__ scale, u64 *__restrict__ sums) {
     extern __shared__ __align__(16) char raw[];
     unsigned *low = (unsigned *)raw, *high = low + WIDTH;
     const i64 block = blockIdx.y, from = block * WIDTH;
     for (int j = threadIdx.x; j < 2 * WIDTH; j += THREADS) low[j] = 0;
     __syncthreads();  // all sums are zero
-    const int groups = THREADS / lanes, lane = threadIdx.x % lanes;
     const i64 begin = blockIdx.x * chunk, end = min(begin + chunk, n);
+    const i64 stop = starts[block * (n + 1) + end];
     const double unit = scale[0];
-    for (i64 i = begin + threadIdx.x / lanes; i < end; i += groups) {
-        const double factor = r[i] * unit;
-        const i64 stop = starts[block * (n + 1) + i + 1];
-        for (i64 k = starts[block * (n + 1) + i] + lane; k < stop; k += lanes) {
-            int c = columns[k];
-            add(low + c, high + c, __double2ll_rn(factor * (double)data[k]));
-        }
+    const double *near = r + begin;
+#pragma unroll 4
+    for (i64 k = starts[block * (n + 1) + begin] + threadIdx.x; k < stop; k += THREADS) {
+        const int c = columns[k];
+        add(low + c, high + c, __double2ll_rn(near[rows[k]] * unit * (double)data[k]));
     }
-    __syncthreads();  // all rows of the chunk are added
+    __syncthreads();  // all entries of the chunk are added
     for (i64 j = threadIdx.x; j < WIDTH && from + j < d; j += THREADS) {
         u64 sum = ((u64)high[j] << 32) + low[j];
         if (sum) atomicAdd(sums + from + j, sum);
     }
+}
+
+// out = the sums as numbers, in units of their own for each column.
+extern "C" __global__ void __launch_bounds__(256)
+csr_as_numbers(i64 d, const i64 *__restrict__ sums, const double *__restrict__ scale, const double *__restrict__ units,
+               double *__restrict__ out) {
+    i64 j = (i64)blockIdx.x * 256 + threadIdx.x;
+    if (j < d) out[j] = (double)sums[j] / scale[0] * units[j];
 }

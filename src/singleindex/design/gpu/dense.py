@@ -116,10 +116,10 @@ class GpuDenseDesign(GpuDesign):
         )
         return next(fitting, 1)
 
-    def device_visit(self, models: Models, y: Any, weight: Any, index: Any) -> tuple[Any, Found]:
+    def device_visit(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         shape = shape_for(self.shape[1], self.storage, len(models)) if self.is_packed else None
         if shape is None:
-            return self._visit_twice(models, y, weight, index)
+            return self._visit_twice(models, y, weight, index, gradient)
         cp, (n, d) = cupy(), self.shape
         blocks = shape.blocks(n_blocks())
         workers = shape.workers(blocks)
@@ -131,13 +131,15 @@ class GpuDenseDesign(GpuDesign):
              address(models.links), address(index), address(parts), address(found)),
             shared_mem=shape.shared_bytes(d),
         )  # fmt: skip
-        return add_parts(parts[:active]).reshape(shape.models, d), Found(found, shape.lanes)
+        add_parts(parts[:active], out=gradient)
+        return Found(found, shape.lanes)
 
-    def _visit_twice(self, models: Models, y: Any, weight: Any, index: Any) -> tuple[Any, Found]:
+    def _visit_twice(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         """Do the same by two products: for older devices, and rows that bulk copies cannot read."""
         index[0] = self.device_index(models.w[0])
-        residual, found = link_residuals(models.links, index[0], y, weight)
-        return self.device_sums(residual, None)[None], found
+        residual, found, _ = link_residuals(models.links, index[0], y, weight)
+        gradient[0] = self.device_sums(residual, None)
+        return found
 
     # ------------------------------------------------------------ rows and columns
 

@@ -1,7 +1,8 @@
-"""What goes to the device and back in an iteration: one copy each way, through pinned memory."""
+"""What goes to the device in an iteration: coefficients and links, in one copy through pinned memory."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,9 @@ from ..sweep import Visit, corners_and_slopes
 from .arrays import cupy
 from .kernels import address, link_kernel
 
-# As `Link` in link.cuh.
-LINK = np.dtype(
-    [("corners", np.uint64), ("first", np.uint64), ("n_corners", np.int32), ("n_cells", np.int32),
-     ("cells_per_unit", np.float64), ("centre", np.float64)]
-)  # fmt: skip
+# As `Link` in link.cuh: corners, first, n_corners, n_cells, cells_per_unit, centre.
+_LINK = struct.Struct("<QQiidd")
+_CORNER = 32  # bytes of `Corner`
 # Every part begins at a multiple of so many bytes.
 _ALIGNED = 64
 _CELLS_PER_CORNER, _MIN_CELLS, _MAX_CELLS = 4, 1 << 10, 1 << 14
@@ -36,52 +35,49 @@ class Models:
 
 
 class Exchange:
-    """Pinned memory, kept from one iteration to the next; whoever sends anew has fetched what came of it."""
+    """Room on both sides, kept for the next iteration: who sends anew has fetched what came of it."""
 
     def __init__(self) -> None:
         self.staged: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
-        self.fetched: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
-
-    def fetch(self, values: Any) -> NDArray[np.uint8]:
-        """Return an array of bytes of the device; it is overwritten by the next one."""
-        if len(self.fetched) < len(values):
-            self.fetched = pinned_bytes(2 * len(values))
-        stream = cupy().cuda.get_current_stream()
-        values.data.copy_to_host_async(self.fetched.ctypes.data, values.nbytes, stream)
-        stream.synchronize()
-        return self.fetched[: len(values)]
+        self.sent: Any = None
 
     def send(self, visits: Sequence[Visit], real: Any) -> Models:
         """Send the coefficients and the links of some visits."""
-        cp = cupy()
-        records = np.zeros(len(visits), dtype=LINK)
-        records["centre"] = [visit.centre for visit in visits]
-        w = np.stack([visit.w for visit in visits]).astype(real, copy=False)
         corners = [corners_of(visit.link) for visit in visits]
-        records["n_corners"] = [len(part) for part in corners]
-        records["n_cells"] = np.clip(_CELLS_PER_CORNER * records["n_corners"], _MIN_CELLS, _MAX_CELLS)
-        records["cells_per_unit"] = [
-            count / (part[-1, 0] - part[0, 0]) if len(part) > 1 else 0.0
-            for part, count in zip(corners, records["n_cells"], strict=True)
-        ]
-        parts = [records, w, *corners]
-        ends = np.cumsum([-(-part.nbytes // _ALIGNED) * _ALIGNED for part in parts])
-        begins = [0, *map(int, ends[:-1])]
-        sent = cp.empty(int(ends[-1]) + 4 * int(records["n_cells"].sum()), dtype=np.uint8)
-        records["corners"] = [sent.data.ptr + begin for begin in begins[2:]]
-        records["first"] = sent.data.ptr + ends[-1] + 4 * (np.cumsum(records["n_cells"]) - records["n_cells"])
-        self._stage(parts, begins, int(ends[-1]))
-        sent.data.copy_from_host_async(self.staged.ctypes.data, int(ends[-1]), cp.cuda.get_current_stream())
+        n_cells = [min(max(_CELLS_PER_CORNER * len(part), _MIN_CELLS), _MAX_CELLS) for part in corners]
+        d, of_w = len(visits[0].w), aligned(_LINK.size * len(visits))
+        begin = of_w + aligned(len(visits) * d * real.itemsize)
+        of_corners = []
+        for part in corners:
+            of_corners.append(begin)
+            begin += aligned(_CORNER * len(part))
+        total = begin
+        self._make_room(total + 4 * sum(n_cells))
+        place = self.sent.data.ptr
+        cells = place + total
+        for k, (visit, part) in enumerate(zip(visits, corners, strict=True)):
+            per_unit = n_cells[k] / (part[-1, 0] - part[0, 0]) if len(part) > 1 else 0.0
+            _LINK.pack_into(
+                self.staged.data, _LINK.size * k, place + of_corners[k], cells, len(part), n_cells[k],
+                per_unit, visit.centre,
+            )  # fmt: skip
+            cells += 4 * n_cells[k]
+            self.staged[of_corners[k] : of_corners[k] + part.nbytes] = part.view(np.uint8).reshape(-1)
+            at = of_w + k * d * real.itemsize
+            self.staged[at : at + d * real.itemsize].view(real)[...] = visit.w
+        self.sent.data.copy_from_host_async(self.staged.ctypes.data, total, cupy().cuda.get_current_stream())
         if any(len(part) for part in corners):
-            link_kernel("fill_cells")((len(visits),), (1024,), (address(sent),))
-        on_device = sent[begins[1] : begins[1] + w.nbytes].view(real).reshape(w.shape)
-        return Models(on_device, sent[: records.nbytes])
+            link_kernel("fill_cells")((len(visits),), (1024,), (address(self.sent),))
+        w = self.sent[of_w : of_w + len(visits) * d * real.itemsize].view(real).reshape(len(visits), d)
+        return Models(w, self.sent)
 
-    def _stage(self, parts: Sequence[NDArray[Any]], begins: Sequence[int], total: int) -> None:
-        if len(self.staged) < total:
-            self.staged = pinned_bytes(2 * total)
-        for part, begin in zip(parts, begins, strict=True):
-            self.staged[begin : begin + part.nbytes] = part.reshape(-1).view(np.uint8)
+    def _make_room(self, n_bytes: int) -> None:
+        if len(self.staged) < n_bytes:
+            self.staged, self.sent = pinned_bytes(2 * n_bytes), cupy().empty(2 * n_bytes, dtype=np.uint8)
+
+
+def aligned(n_bytes: int) -> int:
+    return -(-n_bytes // _ALIGNED) * _ALIGNED
 
 
 def corners_of(link: Any) -> FloatArray:

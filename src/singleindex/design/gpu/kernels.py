@@ -17,7 +17,7 @@ _HOPPER = 90
 _BLOCK = 256
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def kernel(name: str, files: tuple[str, ...], options: tuple[str, ...], device: int) -> Any:
     """Return a compiled kernel; `device` is the one it is loaded on."""
     folder = Path(__file__).parent
@@ -26,11 +26,20 @@ def kernel(name: str, files: tuple[str, ...], options: tuple[str, ...], device: 
 
 
 def on_this_device(name: str, files: tuple[str, ...], options: tuple[str, ...] = ()) -> Any:
-    return kernel(name, files, options, cupy().cuda.Device().id)
+    return kernel(name, files, options, this_device())
+
+
+def this_device() -> int:
+    return int(cupy().cuda.runtime.getDevice())
 
 
 def sweep_kernel(shape: Shape, d: int) -> Any:
-    found = on_this_device("sweep", ("numbers.cuh", "link.cuh", "sweep.cu"), shape.options())
+    return _sweep_kernel(shape, d, this_device())
+
+
+@lru_cache(maxsize=64)
+def _sweep_kernel(shape: Shape, d: int, device: int) -> Any:
+    found = kernel("sweep", ("numbers.cuh", "link.cuh", "sweep.cu"), shape.options(), device)
     found.max_dynamic_shared_size_bytes = shape.shared_bytes(d)
     return found
 
@@ -63,7 +72,7 @@ def n_multiprocessors(device: int) -> int:
 
 def n_blocks() -> int:
     """Return how many blocks fill this device, one for each multiprocessor."""
-    return n_multiprocessors(cupy().cuda.Device().id)
+    return n_multiprocessors(this_device())
 
 
 def address(values: Any) -> Any:
@@ -71,16 +80,19 @@ def address(values: Any) -> Any:
     return np.uint64(0 if values is None else values.data.ptr)
 
 
-def add_parts(parts: Any) -> Any:
+def add_parts(parts: Any, out: Any = None) -> Any:
     """Return the sum of the rows of a matrix in double, in a fixed order: by 32, then those sums by 32, …"""
     cp = cupy()
     count, d = parts.shape
+    out = cp.empty(d) if out is None else out
     while count > 1:
         fewer = -(-count // 32)
-        out = cp.empty((fewer, d))
+        sums = out if fewer == 1 else cp.empty((fewer, d))
         row_kernel("add_parts")(
             (-(-d // _BLOCK), fewer), (_BLOCK,),
-            (address(parts), np.int32(count), np.int64(d), np.int32(32), address(out)),
+            (address(parts), np.int32(count), np.int64(d), np.int32(32), address(sums)),
         )  # fmt: skip
-        parts, count = out, fewer
-    return parts[0]
+        parts, count = sums, fewer
+    if parts is not out:
+        out.reshape(-1)[...] = parts[0]
+    return out

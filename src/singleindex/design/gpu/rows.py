@@ -11,6 +11,7 @@ from ...link.bins import Bins
 from ..arrays import FloatArray
 from ..sweep import Sweep, Visit
 from .arrays import cupy
+from .exchange import pinned_bytes
 from .kernels import address, link_kernel, n_blocks, row_kernel
 
 _BLOCK, _LINK_BLOCK, _N_LINK_BLOCKS = 1024, 256, 512
@@ -57,64 +58,77 @@ class Found:
     lanes: int = 32
 
 
-def link_residuals(links: Any, index: Any, y: Any, weight: Any) -> tuple[Any, Found]:
-    """Return the weighted residuals of rows whose index is known, and what was found on the way."""
+def link_residuals(links: Any, index: Any, y: Any, weight: Any) -> tuple[Any, Found, Any]:
+    """Return the weighted residuals of rows whose index is known, what was found, and sizes by block."""
     cp = cupy()
-    residual, found = cp.empty(len(index)), cp.empty((_N_LINK_BLOCKS, 3, 32))
+    residual, found, sizes = cp.empty(len(index)), cp.empty((_N_LINK_BLOCKS, 3, 32)), cp.empty(_N_LINK_BLOCKS)
     link_kernel("link_rows")(
         (_N_LINK_BLOCKS,), (_LINK_BLOCK,),
         (np.int64(len(index)), address(links), address(index), address(y), address(weight),
-         address(residual), address(found)),
+         address(residual), address(found), address(sizes)),
     )  # fmt: skip
-    return residual, Found(found)
+    return residual, Found(found), sizes
 
 
-class Outcome:
-    """What a sweep of one model brings back: facts, sums by block, bins and the gradient, side by side."""
+class Outcomes:
+    """What the sweeps of some models bring back: facts, sums by block, bins and gradients, in one copy."""
 
-    def __init__(self, visit: Visit, d: int) -> None:
-        self.visit = visit
-        self.n_bins = visit.n_bins or 0
-        self.ends = np.cumsum([FACTS.itemsize, 72 * n_blocks(), 24 * self.n_bins, 8 * d])
-        self.room = cupy().zeros(int(self.ends[-1]), dtype=np.uint8)
-        self.facts, self.sums, self.bins, self.gradient = np.split(self.room, self.ends[:-1])
-        self.scales = (1.0, 1.0)
+    def __init__(self, n_models: int, n_bins: int, d: int) -> None:
+        self.key = (n_models, n_bins, d)
+        self.n_bins = n_bins
+        # For each model facts, sums and bins; behind them all gradients.
+        self.ends = (FACTS.itemsize, FACTS.itemsize + 72 * n_blocks())
+        self.size = self.ends[1] + 24 * n_bins
+        self.room = cupy().empty(n_models * (self.size + 8 * d), dtype=np.uint8)
+        self.gradient = self.room[n_models * self.size :].view(np.float64).reshape(n_models, d)
+        self.fetched = pinned_bytes(len(self.room))
+        self.scales = [(1.0, 1.0)] * n_models
+        row_kernel("visit_rows").max_dynamic_shared_size_bytes = self._near_bytes()
+
+    def _near_bytes(self) -> int:
+        """Return the room for bins in shared memory, where they have any there."""
+        return 24 * self.n_bins if self.n_bins <= _MOST_NEAR else 0
 
     def visit_rows(
-        self, model: int, found: Found, index: Any, index_old: Any, y: Column, weight: Column | None
+        self, k: int, visit: Visit, found: Found, index: Any, index_old: Any, y: Column, weight: Column | None
     ) -> None:
-        """Fill in all but the gradient, for rows whose index is known."""
-        visit, n, heaviest = self.visit, len(index), 1.0 if weight is None else weight.largest
-        self.scales = scale_for(n * heaviest), scale_for(n * heaviest * y.largest)
+        """Fill in all but the gradient of a model, for rows whose index is known."""
+        n, heaviest = len(index), 1.0 if weight is None else weight.largest
+        self.scales[k] = scales = scale_for(n * heaviest), scale_for(n * heaviest * y.largest)
         exponent = np.nan if visit.exponent is None else float(visit.exponent)
-        begin = model * found.lanes
+        place = self.room.data.ptr + k * self.size
+        facts, sums, bins = (np.uint64(place + begin) for begin in (0, *self.ends))
         row_kernel("finish")(
             (1,), (_BLOCK,),
-            (address(found.values), np.int32(len(found.values)), np.int32(begin),
-             np.int32(begin + found.lanes), np.float64(exponent), np.int32(self.n_bins), address(self.facts)),
+            (address(found.values), np.int32(len(found.values)), np.int32(k * found.lanes),
+             np.int32((k + 1) * found.lanes), np.float64(exponent), np.int32(self.n_bins), facts),
         )  # fmt: skip
-        is_near = self.n_bins <= _MOST_NEAR
-        kernel, room = row_kernel("visit_rows"), 24 * self.n_bins if is_near else 0
-        kernel.max_dynamic_shared_size_bytes = room
-        kernel(
+        (self.room.data + (k * self.size + self.ends[1])).memset_async(0, 24 * self.n_bins)
+        row_kernel("visit_rows")(
             (n_blocks(),), (_BLOCK,),
             (np.int64(n), address(index), address(index_old), address(y.values),
              address(None if weight is None else weight.values), np.float64(visit.centre),
-             np.float64(visit.centre_old), np.float64(visit.y_centre), address(self.sums), address(self.facts),
-             np.int32(self.n_bins), np.int32(is_near), *map(np.float64, self.scales), address(self.bins)),
-            shared_mem=room,
+             np.float64(visit.centre_old), np.float64(visit.y_centre), sums, facts, np.int32(self.n_bins),
+             np.int32(self.n_bins <= _MOST_NEAR), np.float64(scales[0]), np.float64(scales[1]), bins),
+            shared_mem=self._near_bytes(),
         )  # fmt: skip
 
-    def as_sweep(self, fetched: Any) -> Sweep:
-        """Return the sweep, of the bytes of the outcome on the host."""
-        facts, sums, bins, gradient = np.split(fetched, self.ends[:-1])
-        known = facts.view(FACTS)[0]
-        gradient = gradient.view(np.float64).copy()
-        total = sums.view(np.float64).reshape(-1, 9).sum(axis=0)
-        found = None
+    def fetch(self) -> list[Sweep]:
+        """Return the sweeps, once all of it has come back."""
+        stream = cupy().cuda.get_current_stream()
+        self.room.data.copy_to_host_async(self.fetched.ctypes.data, len(self.room), stream)
+        stream.synchronize()
+        gradients = self.fetched[len(self.scales) * self.size :].view(np.float64).reshape(self.gradient.shape)
+        return [self._as_sweep(k, gradient) for k, gradient in enumerate(gradients)]
+
+    def _as_sweep(self, k: int, gradient: Any) -> Sweep:
+        own = self.fetched[k * self.size : (k + 1) * self.size]
+        known = own[: self.ends[0]].view(FACTS)[0]
+        sums = own[self.ends[0] : self.ends[1]].view(np.float64).reshape(-1, 9).sum(axis=0)
+        bins = None
         if self.n_bins and np.isfinite(known["first"]):
-            found = as_bins(self.n_bins, known, bins.view(np.int64), *self.scales)
-        return Sweep(gradient, float(known["residual"]), total, found)
+            bins = as_bins(self.n_bins, known, own[self.ends[1] :].view(np.int64), *self.scales[k])
+        return Sweep(gradient.copy(), float(known["residual"]), sums, bins)
 
 
 def scale_for(largest: float) -> float:

@@ -10,9 +10,9 @@ from math import gcd
 # How numbers may be stored, in the order of STORAGE in numbers.cuh, with their bytes.
 STORAGES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 
-# Layouts in the order in which they are tried, measured by benchmarks/gpu.py: warps of a block, the most warps
-# of a team, and the most columns of all models together that a thread keeps in registers. Many warps where rows
-# are short, since each waits for its own link; few, with many columns each, where they are long.
+# Layouts in the order in which they are tried, as measured: warps of a block, the most warps of a team, and
+# the most columns of all models together that a thread keeps in registers. Many warps where rows are short,
+# since each waits for its own link; few, with many columns each, where they are long.
 _SHORT = (24, 1, 8)
 _LAYOUTS = {
     "float32": (_SHORT, (16, 1, 32), (8, 8, 64), (16, 16, 32)),
@@ -25,7 +25,7 @@ _LONG_TILE = 48 << 10
 # Shared memory for the tiles of a block, and what else lies there.
 _RING = 220 << 10
 # Rows that are summed in the precision of the data before the sums are added up in double.
-PATCH = 512
+PATCH = 2048
 # The most models that one visit serves: above, the matrix units are the faster.
 MOST_MODELS = 8
 _BULK = 16  # bytes that bulk copies, and where they begin, must be multiples of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .arrays import cupy
 from .base import GpuDesign
 from .dense import GpuDenseDesign
-from .exchange import Models
+from .exchange import Models, pinned_bytes
 from .rows import Found
 from .shape import STORAGES
 
@@ -121,20 +121,21 @@ class GpuStreamedDesign(GpuDesign):
     def models_at_once(self, wanted: int) -> int:
         return GpuDenseDesign(self.places[0], self.storage).models_at_once(wanted)
 
-    def device_visit(self, models: Models, y: Any, weight: Any, index: Any) -> tuple[Any, Found]:
+    def device_visit(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         cp, n = cupy(), self.shape[0]
-        gradient, found, lanes = cp.zeros((len(models), self.shape[1])), [], 32
+        found, lanes, more = [], 32, cp.empty_like(gradient)
+        gradient[...] = 0
         y, weight = y.reshape(-1, n), None if weight is None else weight.reshape(-1, n)
         for rows, chunk in self._chunks():
             # Rows of a chunk side by side for every model, as kernels read them.
             omega = None if weight is None else cp.ascontiguousarray(weight[:, rows])
             own = cp.empty((len(models), rows.stop - rows.start))
-            more, part = chunk.device_visit(models, cp.ascontiguousarray(y[:, rows]), omega, own)
+            part = chunk.device_visit(models, cp.ascontiguousarray(y[:, rows]), omega, own, more)
             index[:, rows] = own
             gradient += more
             found.append(part.values)
             lanes = part.lanes
-        return gradient, Found(cp.concatenate(found), lanes)
+        return Found(cp.concatenate(found), lanes)
 
     def take(self, rows: NDArray[np.intp]) -> GpuStreamedDesign:
         return GpuStreamedDesign(self.X[rows], self.places[0].nbytes)
@@ -145,5 +146,4 @@ class GpuStreamedDesign(GpuDesign):
 
 def pinned_like(place: Any) -> Any:
     """Return pinned memory of the machine for an array of the device."""
-    memory = cupy().cuda.alloc_pinned_memory(place.nbytes)
-    return np.frombuffer(memory, dtype=place.dtype, count=place.size).reshape(place.shape)
+    return pinned_bytes(place.nbytes).view(place.dtype).reshape(place.shape)

@@ -24,6 +24,7 @@
 #define FULL (MODELS * ROWS)
 #define PAIRS (FULL <= 1 ? 1 : FULL <= 2 ? 2 : FULL <= 4 ? 4 : FULL <= 8 ? 8 : FULL <= 16 ? 16 : 32)
 #define GROUP (32 / PAIRS)
+#define ALONE (TEAM == 1 && CLUSTER == 1)
 
 // ------------------------------------------------------------------------------------------------ barriers
 
@@ -221,7 +222,7 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
         // The sums of all warps are there, and no warp still reads the tile before this one: its place is free.
         // The sums of the next tile go to the other half, so that slow warps may still read these.
         wait_for_team(team);
-        if (of_team == 0 && k > 0 && k - 1 + STAGES < mine) load(k - 1 + STAGES, before);
+        if (!ALONE && of_team == 0 && k > 0 && k - 1 + STAGES < mine) load(k - 1 + STAGES, before);
 
         double residual = 0;
         if (looks_up) {
@@ -271,6 +272,10 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
                         }
                         g[m][c][v] = 0;
                     }
+        }
+        if (ALONE) {
+            __syncwarp();  // a warp that is a team knows by itself that it is done with its tile
+            if (lane == 0 && k + STAGES < mine) load(k + STAGES, place);
         }
         before = place;
         if (++place == STAGES) place = 0, phase ^= 1;
