@@ -1,0 +1,384 @@
+"""An iteration on a GPU beside one reading of X, whole fits beside others: `python -m benchmarks.gpu`.
+
+Needs CuPy and an NVIDIA GPU with 40 GiB of free memory, 40 GiB of the machine's own, and PyTorch for the
+peer. Writes benchmarks/results/gpu.json, a log beside it, and the figures of docs/gpu.md. Times are medians,
+those of the device by its own events, with all that an iteration does on the host between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import io
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+
+import singleindex
+from singleindex import SingleIndexClassifier
+from singleindex.design import Visit
+from singleindex.design.gpu import as_gpu_design
+from singleindex.design.gpu.arrays import cupy
+from singleindex.design.gpu.dense import GpuDenseDesign
+from singleindex.design.gpu.shape import STORAGES
+from singleindex.design.gpu.stream import GpuStreamedDesign
+from singleindex.link import MonotoneCurve
+from singleindex.solvers import OnePass
+
+from . import gpu_report
+
+STORE = Path(__file__).with_name("results") / "gpu.json"
+LOG = STORE.with_suffix(".log")
+REPEATS = 15
+GIB = 1 << 30
+SIZE = 16 * GIB
+WIDTHS = {
+    "float32": (256, 999, 1000, 1024, 2048, 4096, 8192, 16384, 50000),
+    "bfloat16": (256, 1024, 4096, 8192),
+    "float16": (4096,),
+    "float64": (1024, 4096),
+}
+KNOTS = np.linspace(-4, 4, 400)
+CURVE = MonotoneCurve(KNOTS, np.tanh(KNOTS))
+ROWS, COLUMNS = 1 << 20, 4096
+MAX_ITER = 30
+
+
+def timed(call, repeats=REPEATS):
+    """Return the median milliseconds of a call on the device."""
+    cp = cupy()
+    times = []
+    for turn in range(repeats + 3):
+        begin, end = cp.cuda.Event(), cp.cuda.Event()
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        if turn >= 3:
+            times.append(cp.cuda.get_elapsed_time(begin, end))
+    return float(np.median(times))
+
+
+def clocked(call, repeats=10):
+    """Return the median seconds of a call by the clock, the device's work included."""
+    cp = cupy()
+    times = []
+    for turn in range(repeats + 1):
+        began = time.perf_counter()
+        call()
+        cp.cuda.Device().synchronize()
+        if turn:
+            times.append(time.perf_counter() - began)
+    return float(np.median(times))
+
+
+def free_all():
+    cupy().get_default_memory_pool().free_all_blocks()
+
+
+# ---------------------------------------------------------------- the floor
+
+
+class Reader:
+    """The fastest of several ways to read device memory once."""
+
+    def __init__(self):
+        code = Path(__file__).with_name("gpu_reading.cu").read_text()
+        self.load, self.copy = (
+            cupy().RawKernel(code, name, options=("-std=c++17",)) for name in ("read_once", "copy_once")
+        )
+        self.room = 6 * 32768 + 64
+        self.copy.max_dynamic_shared_size_bytes = self.room
+        self.out = cupy().zeros(1, dtype=np.uint32)
+
+    def floor(self, values, n_bytes):
+        ways = [
+            lambda blocks=blocks: self.load((blocks,), (512,), (values, np.int64(n_bytes // 16), self.out))
+            for blocks in (264, 528, 1056, 2112)
+        ]
+        ways.append(
+            lambda: self.copy((132,), (32,), (values, np.int64(n_bytes // 32768)), shared_mem=self.room)
+        )
+        return min(timed(way) for way in ways)
+
+
+def filled(storage):
+    """Return 16 GiB of random numbers of a kind, in one row."""
+    cp = cupy()
+    if storage == "float32":
+        return cp.random.standard_normal(SIZE // 4, dtype=np.float32)
+    kind = np.uint16 if storage == "bfloat16" else storage
+    values = cp.empty(SIZE // STORAGES[storage], dtype=kind)
+    part = 1 << 28
+    for begin in range(0, len(values), part):
+        numbers = cp.random.standard_normal(part, dtype=np.float32)
+        if storage == "bfloat16":
+            numbers = (numbers.view(np.uint32) >> 16).astype(np.uint16)
+        values[begin : begin + part] = numbers
+    return values
+
+
+# ---------------------------------------------------------------- one iteration
+
+
+def iteration():
+    """An iteration, with weights, bins and all: sums, range, bins and gradient back on the host."""
+    rows, reader = [], Reader()
+    for storage, widths in WIDTHS.items():
+        values = filled(storage)
+        for d in widths:
+            n = min(len(values) // d, 1 << 24)
+            X = values[: n * d].reshape(n, d)
+            row = {"storage": storage, "d": d, "n": n, "gib": X.nbytes / GIB}
+            row["floor_ms"] = reader.floor(values, X.nbytes)
+            row |= time_iteration(GpuDenseDesign(X, storage), n, d)
+            row["ratio"] = row["iteration_ms"] / row["floor_ms"]
+            if storage.startswith("float") and storage != "float16":
+                w, r = (cupy().random.standard_normal(k, dtype=np.float32).astype(X.dtype) for k in (d, n))
+                row["two_products_ms"] = timed(lambda X=X, w=w: X @ w) + timed(lambda X=X, r=r: X.T @ r)
+            rows.append(row)
+            print(row, flush=True)
+        del values, X
+        free_all()
+    return rows
+
+
+def time_iteration(design, n, d):
+    rng = np.random.default_rng(0)
+    y, weight = rng.standard_normal(n), rng.random(n)
+    W = rng.standard_normal((2, d)) / np.sqrt(d)
+    visits = [Visit(W[k], W[1 - k], 0.0, 0.0, 0.0, CURVE, 4096, -8) for k in (0, 1)]
+    turn = iter(range(1 << 30))
+    first, again = (design.sweep(visits[0], y, weight) for _ in range(2))
+    same = np.array_equal(first.gradient, again.gradient) and np.array_equal(first.bins.sums, again.bins.sums)
+    return {
+        "iteration_ms": timed(lambda: design.sweep(visits[next(turn) % 2], y, weight)),
+        "same_bits": bool(same),
+    }
+
+
+def models():
+    """Several models in one visit, beside two matrix products."""
+    X = filled("float32").reshape(ROWS, COLUMNS)
+    return [time_models(X, count) for count in (1, 2, 4, 8)]
+
+
+def time_models(X, count):
+    cp, rng, design = cupy(), np.random.default_rng(0), as_gpu_design(X)
+    W = rng.standard_normal((2, count, COLUMNS)) / np.sqrt(COLUMNS)
+    turns = [
+        [Visit(w, w_old, link=CURVE, n_bins=4096, exponent=-8) for w, w_old in zip(*pair, strict=True)]
+        for pair in (W, W[::-1])
+    ]
+    ys, turn = [*rng.standard_normal((count, ROWS))], iter(range(1 << 30))
+    right, residual = (cp.asarray(np.stack(rows).T, dtype=np.float32) for rows in (W[0], ys))
+    row = {
+        "models": count, "at_once": design.models_at_once(count),
+        "sweep_ms": timed(lambda: design.sweep_together(turns[next(turn) % 2], ys, [None] * count)),
+        "two_products_ms": timed(lambda: X @ right) + timed(lambda: X.T @ residual),
+    }  # fmt: skip
+    print(row, flush=True)
+    return row
+
+
+# ---------------------------------------------------------------- whole fits
+
+
+def problem(n, d, dtype=np.float32):
+    """Return X on the device and labels that a few columns tell of."""
+    cp = cupy()
+    cp.random.seed(0)
+    X = cp.random.standard_normal((n, d), dtype=np.float32).astype(dtype, copy=False)
+    index = (X[:, :10].sum(axis=1) / 3).get().astype(np.float64)
+    chance = 0.05 + 0.9 / (1 + np.exp(-2 * index))
+    return X, (np.random.default_rng(1).random(n) < chance).astype(int)
+
+
+def model(**settings):
+    return SingleIndexClassifier(n_atoms=50, max_iter=MAX_ITER, tol=0, solver=OnePass(), **settings)
+
+
+def fits():
+    """Thirty iterations: here, on the processor, and L1-logistic regression by PyTorch."""
+    X, y = problem(ROWS, COLUMNS)
+    ours = model().fit(X, y)
+    found = {"n": ROWS, "d": COLUMNS, "iterations": ours.n_iter_, "gpu_s": clocked(lambda: model().fit(X, y))}
+    found["same_bits"] = bool(np.array_equal(ours.coef_, model().fit(X, y).coef_))
+    print(found, flush=True)
+    with contextlib.suppress(ImportError):
+        found["torch_s"] = clocked(torch_l1(X, y))
+    print(found, flush=True)
+    on_host = X.get()
+    del X
+    free_all()
+    began = time.perf_counter()
+    theirs = model().fit(on_host, y)
+    found["cpu_s"] = time.perf_counter() - began
+    found |= {f"{name}_float32": value for name, value in differences(ours, theirs).items()}
+    print(found, flush=True)
+    found["stream"] = streamed(on_host, y, ours)
+    X, y = problem(1 << 18, 512, np.float64)
+    both = model().fit(X, y), model().fit(X.get(), y)
+    found |= {f"{name}_float64": value for name, value in differences(*both).items()}
+    return found
+
+
+def differences(a, b):
+    """Return by how much two models differ: in the direction of w, in w, and in the link's values."""
+    at = np.linspace(*np.sort(a.link_.knots_[[0, -1], 0]), 1001)
+    one, two = (m.coef_.astype(np.float64) for m in (a, b))
+    apart = one / np.linalg.norm(one) - two / np.linalg.norm(two)
+    return {
+        "direction": float(np.abs(apart).max()),
+        "coef": float(np.abs(one - two).max() / np.abs(two).max()),
+        "link": float(np.abs(a.link_(at) - b.link_(at)).max()),
+    }
+
+
+def torch_l1(X, y):
+    """Return what takes as many proximal gradient steps of L1-logistic regression."""
+    import torch
+
+    data, labels = torch.from_dlpack(X), torch.as_tensor(y, dtype=torch.float32, device="cuda")
+
+    @torch.compile
+    def step(w):
+        moved = w - 1e-1 * (data.T @ (torch.sigmoid(data @ w) - labels)) / len(labels)
+        return torch.sign(moved) * torch.clamp(moved.abs() - 1e-4, min=0)
+
+    def fit():
+        w = torch.zeros(data.shape[1], device="cuda")
+        for _ in range(MAX_ITER):
+            w = step(w)
+        return w.cpu()
+
+    return fit
+
+
+def streamed(X, y, whole):
+    """Data that stay on the host, beside the time that copies alone take."""
+    cp = cupy()
+    began = time.perf_counter()
+    design = GpuStreamedDesign(X)
+    ready = time.perf_counter() - began
+    target, rng = y.astype(np.float64), np.random.default_rng(0)
+    W = rng.standard_normal((2, X.shape[1])) / np.sqrt(X.shape[1])
+    visits = [Visit(W[k], W[1 - k], link=CURVE, n_bins=4096, exponent=-8) for k in (0, 1)]
+    turn, place = iter(range(1 << 30)), design.places[0]
+    part = X[: len(place)]
+
+    def copy():
+        place.data.copy_from_host_async(part.ctypes.data, part.nbytes, cp.cuda.get_current_stream())
+
+    bus = timed(copy) / 1e3
+    row = {
+        "gib": X.nbytes / GIB, "pinned": not design.pinned, "ready_s": ready,
+        "iteration_s": timed(lambda: design.sweep(visits[next(turn) % 2], target), repeats=10) / 1e3,
+        "bus_gb_per_s": part.nbytes / bus / 1e9,
+    }  # fmt: skip
+    row["ratio"] = row["iteration_s"] / (bus * X.nbytes / part.nbytes)
+    row |= differences(model().fit(design, y), whole)
+    print(row, flush=True)
+    return row
+
+
+# ---------------------------------------------------------------- sparse data
+
+
+def csr():
+    """A million rows of a hundred entries in a hundred thousand columns, beside cuSPARSE."""
+    import cupyx.scipy.sparse as device_sparse
+
+    cp, (n, d, k) = cupy(), (10**6, 10**5, 100)
+    columns = cp.sort(cp.random.randint(0, d, (n, k), dtype=np.int32), axis=1).ravel()
+    starts = cp.arange(0, n * k + 1, k, dtype=np.int32)
+    X = device_sparse.csr_matrix(
+        (cp.random.standard_normal(n * k, dtype=np.float32), columns, starts), (n, d)
+    )
+    X.sum_duplicates()
+    began = time.perf_counter()
+    design = as_gpu_design(X)
+    cp.cuda.Device().synchronize()
+    row = {"n": n, "d": d, "entries": X.nnz, "sorted_s": time.perf_counter() - began}
+    w, r = cp.random.standard_normal(d, dtype=np.float32), cp.random.standard_normal(n)
+    short, turned = r.astype(np.float32), X.T
+    row["cusparse_ms"] = timed(lambda: X @ w) + timed(lambda: turned @ short)
+    by_rows = turned.tocsr()
+    row["cusparse_with_transpose_ms"] = timed(lambda: X @ w) + timed(lambda: by_rows @ short)
+    row["index_ms"] = timed(lambda: design.sorted.index(w))
+    row["gradient_ms"] = timed(lambda: design.sorted.gradient(r))
+    row |= time_iteration(design, n, d)
+    row["ratio"] = row["iteration_ms"] / row["cusparse_ms"]
+    return row
+
+
+# ---------------------------------------------------------------- what was run, and where
+
+
+def machine():
+    cp = cupy()
+    properties = cp.cuda.runtime.getDeviceProperties(0)
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    versions = {"python": platform.python_version(), "cupy": cp.__version__, "numpy": np.__version__}
+    versions |= {"scipy": scipy.__version__, "scikit-learn": sklearn.__version__}
+    with contextlib.suppress(ImportError):
+        import torch
+
+        versions["torch"] = torch.__version__
+    with contextlib.suppress(Exception):
+        versions["singleindex"] = singleindex.__version__
+    return {
+        "device": properties["name"].decode(), "multiprocessors": properties["multiProcessorCount"],
+        "memory_gib": properties["totalGlobalMem"] / GIB,
+        "driver": subprocess.run(query, capture_output=True, text=True).stdout.strip(),
+        "cuda": cp.cuda.runtime.runtimeGetVersion(), "versions": versions,
+        "processor": platform.machine(), "cores": len(os.sched_getaffinity(0)),
+        "date": datetime.date.today().isoformat(),
+    }  # fmt: skip
+
+
+PARTS = {"iteration": iteration, "models": models, "csr": csr, "fits": fits}
+
+
+class Tee(io.TextIOBase):
+    """Writes to several places at once."""
+
+    def __init__(self, *places):
+        self.places = places
+
+    def write(self, text):
+        for place in self.places:
+            place.write(text)
+            place.flush()
+        return len(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all where none is named")
+    options = parser.parse_args()
+    known = json.loads(STORE.read_text()) if STORE.exists() else {}
+    with LOG.open("a" if options.parts else "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
+        known["machine"] = machine()
+        print(known["machine"])
+        for name in options.parts or PARTS:
+            began = time.perf_counter()
+            known[name] = PARTS[name]()
+            free_all()
+            print(f"{name}: {json.dumps(known[name], indent=1)}\n{time.perf_counter() - began:.0f} s")
+            STORE.write_text(json.dumps(known, indent=1) + "\n")
+    if gpu_report.PAGE.exists():
+        gpu_report.write_page(known)
+
+
+if __name__ == "__main__":
+    main()
