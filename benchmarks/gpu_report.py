@@ -41,9 +41,9 @@ def iteration_lines(known):
             f"{two} |"
         )
     return [
-        "One iteration with weights and 4096 bins, from w and the link on the host to gradient, sums and bins",
-        "back there, beside the fastest reading of the same bytes that we know to write; and how many times as",
-        "long the two products `X @ w` and `X.T @ r` of cuBLAS take by themselves.",
+        "One iteration with weights and 4096 bins, from w and the link on the host to gradient, sums and",
+        "bins back there, beside the fastest reading of the same bytes that we know to write; and how many",
+        "times as long the two products `X @ w` and `X.T @ r` of cuBLAS take by themselves.",
         "",
         "| stored as | columns | rows | reading, ms | iteration, ms | iteration ÷ reading | two products ÷ "
         "iteration |",

@@ -79,15 +79,13 @@ def emulate_gradient(X, residual, shape, workers):
 
 
 def emulate_add_parts(parts):
-    while len(parts) > 1:
-        sums = []
-        for begin in range(0, len(parts), 32):
-            total = np.zeros(parts.shape[1])
-            for part in parts[begin : begin + 32]:
-                total = total + part
-            sums.append(total)
-        parts = np.array(sums)
-    return parts[0]
+    total = np.zeros(parts.shape[1])
+    for warp in range(32):
+        own = np.zeros(parts.shape[1])
+        for part in parts[warp::32]:
+            own = own + part
+        total = total + own
+    return total
 
 
 def emulate_sum_of_residuals(residual, shape, workers):

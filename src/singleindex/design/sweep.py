@@ -158,7 +158,7 @@ def residuals_of(
     rows = _per_row(len(index), index=index, y=y, weight=weight, index_old=index_old)
     residual, sums = np.empty(len(index)), np.zeros(10)
     link_residuals(
-        *rows, visit.centre, visit.centre_old, visit.y_centre, *curve_parts(visit.link),
+        *rows, visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
         residual, sums,
     )  # fmt: skip
     return residual, sums
@@ -188,23 +188,17 @@ def lookup_grid(knots: FloatArray) -> NDArray[np.int32]:
     return places
 
 
-def curve_parts(link: Any) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int32]]:
+def _as_curve(link: Any) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int32]]:
     """Return corners and slopes of a link, and the grid to find them by; for a known link, a point."""
     if not isinstance(link, MonotoneCurve):
         return np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int32)
-    knots, values, slopes = corners_and_slopes(link)
-    return knots, values, slopes, lookup_grid(knots)
-
-
-def corners_and_slopes(link: MonotoneCurve) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the corners of a curve, and the slope of the piece that begins at each."""
     corners = link.knots_
     knots, values = np.ascontiguousarray(corners[:, 0]), np.ascontiguousarray(corners[:, 1])
     slopes = np.zeros(len(knots))
     with np.errstate(over="ignore"):
         slopes[:-1] = np.diff(values) / np.diff(knots)
     # A jump too steep for a number is not between any two indices that differ in it.
-    return knots, values, np.minimum(slopes, np.finfo(np.float64).max)
+    return knots, values, np.minimum(slopes, np.finfo(np.float64).max), lookup_grid(knots)
 
 
 def _per_row(n_rows: int, **values: FloatArray | None) -> list[FloatArray | None]:
@@ -250,7 +244,7 @@ def run_kernel(
     gradients = np.zeros((n_blocks, d))
     pairs = np.empty((n_blocks, 2 * d)) if paired and d >= _PAIRED else None
     kernel(
-        *parts, cuts, w, *rows, visit.centre, visit.centre_old, visit.y_centre, *curve_parts(visit.link),
+        *parts, cuts, w, *rows, visit.centre, visit.centre_old, visit.y_centre, *_as_curve(visit.link),
         index, gradients, sums, pairs, min(threads_for(visit.n_threads, n_entries), n_blocks),
     )  # fmt: skip
     return index, gradients[0] if n_blocks == 1 else gradients.sum(axis=0), sums.sum(axis=0)

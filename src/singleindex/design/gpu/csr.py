@@ -14,17 +14,14 @@ from .exchange import Models
 from .kernels import address, csr_kernel, n_blocks
 from .rows import Found, link_residuals
 
-# Columns of a block, as in csr.cu, and the most blocks: beyond, where their rows begin outweighs the entries.
-WIDTH, _MOST_BLOCKS = 1 << 14, 256
-# The most rows of a chunk: they are counted in two bytes.
-_MOST_ROWS = 1 << 16
+WIDTH = 1 << 14  # columns of a block, as in csr.cu
 
 
 class GpuCsrDesign(GpuDesign):
     """A sparse matrix of CuPy. Other formats than CSR are converted.
 
-    Its entries are copied once, sorted by blocks of columns: the copy takes as much memory as the matrix does
-    in single precision. The gradient is summed up in whole numbers, the same in every run.
+    Its entries are copied twice, sorted for the two products: the copies take one and a half times as much
+    memory as the matrix does in single precision. All sums have a fixed order.
     """
 
     def __init__(self, X: Any) -> None:
@@ -34,7 +31,8 @@ class GpuCsrDesign(GpuDesign):
         self.dtype = self.real = np.dtype(X.dtype)
         with self.device:
             self.X = as_canonical(X)
-            self.sorted = SortedEntries(self.X)
+            self.by_rows = SortedEntries(self.X)
+            self.by_columns = SortedEntries(self.X.T.tocsr())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,42 +40,46 @@ class GpuCsrDesign(GpuDesign):
         return n, d
 
     def device_index(self, w: Any) -> Any:
-        return self.sorted.index(w)
+        return self.by_rows.product(w)
 
     def device_sums(self, r: Any, point: Any) -> Any:
-        sums = self.sorted.gradient(r)
+        sums = self.by_columns.product(r.astype(self.real))
         return sums if point is None else sums - r.sum() * point
 
     def _moments(self, weight: Any, some_row: int) -> tuple[FloatArray, FloatArray]:
-        cp, entries = cupy(), self.sorted
-        values, columns = entries.values(), entries.all_columns()
-        ones = cp.ones(entries.n_entries)
-        mean = entries.gradient(weight)
-        variance = entries.sums_of(weight, cp.square(values - mean[columns]))
-        # What is not stored is zero.
-        stored, used = entries.sums_of(weight, ones), (weight > 0).astype(np.float64)
-        missing = entries.sums_of(used, ones) < used.sum() - 0.5
-        variance += cp.where(missing, cp.maximum(1 - stored, 0) * mean**2, 0)
-        low, high = self._extremes(values, columns, weight)
+        """Return the moments: what is not stored is zero, and a constant column is so exactly."""
+        cp, X = cupy(), self.X
+        share, used = weight.astype(self.real), (weight > 0).astype(self.real)
+        mean = self.by_columns.product(share)
+        about = X.copy()
+        about.data = cp.square(X.data - mean[X.indices]).astype(self.real)
+        variance = SortedEntries(about.T.tocsr()).product(share)
+        about.data = cp.ones_like(X.data)
+        ones = SortedEntries(about.T.tocsr())
+        missing = ones.product(used) < used.sum() - 0.5
+        variance += cp.where(missing, cp.maximum(1 - ones.product(share), 0) * mean**2, 0)
+        low, high = self._extremes(weight)
         low = cp.where(missing, cp.minimum(low, 0), low)
         high = cp.where(missing, cp.maximum(high, 0), high)
         constant = low == high
         return cp.where(constant, low, mean).get(), cp.where(constant, 0.0, variance).get()
 
-    def _extremes(self, values: Any, columns: Any, weight: Any) -> tuple[Any, Any]:
+    def _extremes(self, weight: Any) -> tuple[Any, Any]:
         """Return the least and the highest stored entry of every column, over rows of positive weight."""
-        cp, d = cupy(), self.shape[1]
-        used = (weight > 0)[self.sorted.all_rows()]
+        cp, d, X = cupy(), self.shape[1], self.X
+        row = cp.searchsorted(X.indptr, cp.arange(X.nnz), side="right") - 1
+        used = (weight > 0)[row]
+        columns, values = X.indices[used], X.data[used].astype(np.float64)
         low, high = cp.full(d, np.inf), cp.full(d, -np.inf)
-        cp.minimum.at(low, columns[used], values[used])
-        cp.maximum.at(high, columns[used], values[used])
+        cp.minimum.at(low, columns, values)
+        cp.maximum.at(high, columns, values)
         empty = low > high
         return cp.where(empty, 0, low), cp.where(empty, 0, high)
 
     def device_visit(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
-        self.sorted.index(models.w[0], out=index[0])
-        residual, found, sizes = link_residuals(models.links, index[0], y, weight)
-        self.sorted.gradient(residual, sizes, out=gradient[0])
+        self.by_rows.product(models.w[0], out=index[0])
+        residual, found = link_residuals(models.links, index[0], y, weight)
+        self.by_columns.product(residual.astype(self.real), out=gradient[0])
         return found
 
     def take(self, rows: NDArray[np.intp]) -> GpuCsrDesign:
@@ -89,23 +91,13 @@ class GpuCsrDesign(GpuDesign):
 
 
 class SortedEntries:
-    """The entries of a CSR matrix by blocks of columns, and by rows within a block.
-
-    Columns are in units of about the sum of the sizes of their entries, a power of two, so that whole numbers
-    have as many digits for each of them.
-    """
+    """The entries of a CSR matrix by blocks of columns, and by rows within a block."""
 
     def __init__(self, X: Any) -> None:
         cp = cupy()
         self.n, self.d = X.shape
-        self.n_entries = X.nnz
         self.n_blocks = max(-(-self.d // WIDTH), 1)
-        if self.n_blocks > _MOST_BLOCKS:
-            raise ValueError(
-                f"X has {self.d} columns, and sparse data on a GPU may have {WIDTH * _MOST_BLOCKS} at most; "
-                "pass it as a matrix of scipy, or hash its columns."
-            )
-        check_room((X.dtype.itemsize + 28) * X.nnz + 8 * self.n_blocks * self.n, "the entries, sorted,")
+        check_room((X.dtype.itemsize + 14) * X.nnz + 8 * self.n_blocks * (self.n + 1), "the entries, sorted,")
         self.data = cp.empty(X.nnz, dtype=X.dtype)
         self.columns = cp.empty(X.nnz, dtype=np.uint16)
         self.starts = cp.empty((self.n_blocks, self.n + 1), dtype=np.int64)
@@ -117,33 +109,19 @@ class SortedEntries:
             self.columns[begin:end] = (X.indices[chosen] % WIDTH).astype(np.uint16)
             self.starts[block] = begin + cp.searchsorted(chosen, X.indptr)
         self.lanes = lanes_for(X.nnz / max(self.n * self.n_blocks, 1))
-        self.chunk = self._rows_of_chunk()
-        self.rows = (self.all_rows() % self.chunk).astype(np.uint16)
-        self.units = cp.ones(self.d)
-        sizes = self.sums_of(cp.ones(self.n), abs(self.data.astype(np.float64)))
-        self.units = cp.where(sizes > 0, cp.ldexp(1.0, cp.frexp(sizes)[1]), 1.0)
-        self.data = (self.data / self.units[self.all_columns()]).astype(X.dtype)
+        # Two blocks of threads for each multiprocessor, or as many as there are blocks of columns.
+        self.chunk = max(-(-self.n // max(2 * n_blocks() // self.n_blocks, 1)), 1)
 
-    def _rows_of_chunk(self) -> int:
-        """Return how many rows a block of threads adds up: so many that all multiprocessors have as much."""
-        rounds = 1
-        while True:
-            chunk: int = max(-(-self.n // max(rounds * n_blocks() // self.n_blocks, 1)), 1)
-            if chunk <= _MOST_ROWS:
-                return chunk
-            rounds += 1
-
-    def index(self, w: Any, out: Any = None) -> Any:
-        """Return X w in double."""
+    def product(self, vector: Any, out: Any = None) -> Any:
+        """Return the product in double, of a vector of the type of the entries."""
         cp, kind = cupy(), str(self.data.dtype)
         partial = cp.empty((self.n_blocks, self.n), dtype=self.data.dtype)
-        kernel, room = csr_kernel("csr_index", kind), WIDTH * self.data.dtype.itemsize
-        chunk = max(-(-self.n // max(2 * n_blocks() // self.n_blocks, 1)), 1)
+        kernel, room = csr_kernel("csr_parts", kind), WIDTH * self.data.dtype.itemsize
         kernel.max_dynamic_shared_size_bytes = room
         kernel(
-            (-(-self.n // chunk), self.n_blocks), (1024,),
-            (np.int64(self.n), np.int64(self.d), np.int32(self.lanes), np.int64(chunk), address(self.data),
-             address(self.columns), address(self.starts), address((w * self.units).astype(w.dtype)),
+            (-(-self.n // self.chunk), self.n_blocks), (1024,),
+            (np.int64(self.n), np.int64(self.d), np.int32(self.lanes), np.int64(self.chunk),
+             address(self.data), address(self.columns), address(self.starts), address(vector),
              address(partial)),
             shared_mem=room,
         )  # fmt: skip
@@ -153,58 +131,6 @@ class SortedEntries:
             (np.int64(self.n), np.int32(self.n_blocks), address(partial), address(out)),
         )  # fmt: skip
         return out
-
-    def gradient(self, r: Any, sizes: Any = None, out: Any = None) -> Any:
-        """Return Xᵀ r in double; `sizes` are the largest sizes of parts of r, where they are known."""
-        return self._add_up(r, self.data, 1.0, self.units, sizes, out)
-
-    def sums_of(self, r: Any, values: Any) -> Any:
-        """Return the same for other values than the entries of X."""
-        largest = float(abs(values).max()) * self.n if len(values) else 1.0
-        values = values.astype(self.data.dtype)
-        return self._add_up(r, values, largest, cupy().ones(self.d), None, None)
-
-    def _add_up(self, r: Any, data: Any, bound: float, units: Any, sizes: Any, out: Any) -> Any:
-        cp, kind = cupy(), str(self.data.dtype)
-        sizes = abs(r).max().reshape(1) if sizes is None else sizes
-        # The scale stays on the device: nobody waits for it.
-        scale, sums = cp.empty(1), cp.zeros(self.d, dtype=np.int64)
-        csr_kernel("csr_scale", kind)(
-            (1,), (512,), (address(sizes), np.int32(len(sizes)), np.float64(bound), address(scale))
-        )
-        kernel, room = csr_kernel("csr_gradient", kind), 8 * WIDTH
-        kernel.max_dynamic_shared_size_bytes = room
-        kernel(
-            (-(-self.n // self.chunk), self.n_blocks), (1024,),
-            (np.int64(self.n), np.int64(self.d), np.int64(self.chunk), address(data), address(self.columns),
-             address(self.rows), address(self.starts), address(r), address(scale), address(sums)),
-            shared_mem=room,
-        )  # fmt: skip
-        out = cp.empty(self.d) if out is None else out
-        csr_kernel("csr_as_numbers", kind)(
-            (-(-self.d // 256),), (256,),
-            (np.int64(self.d), address(sums), address(scale), address(units), address(out)),
-        )  # fmt: skip
-        return out
-
-    def values(self) -> Any:
-        """Return the entries in double, as they were given."""
-        return self.data.astype(np.float64) * self.units[self.all_columns()]
-
-    def all_columns(self) -> Any:
-        """Return the column of every entry."""
-        cp = cupy()
-        block = cp.searchsorted(self.starts[:, -1], cp.arange(self.n_entries), side="right")
-        return block * WIDTH + self.columns
-
-    def all_rows(self) -> Any:
-        """Return the row of every entry."""
-        cp = cupy()
-        rows = cp.empty(self.n_entries, dtype=np.int64)
-        for starts in self.starts:
-            begin, end = int(starts[0]), int(starts[-1])
-            rows[begin:end] = cp.searchsorted(starts, cp.arange(begin, end), side="right") - 1
-        return rows
 
 
 def as_canonical(X: Any) -> Any:

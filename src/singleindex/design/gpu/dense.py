@@ -137,7 +137,7 @@ class GpuDenseDesign(GpuDesign):
     def _visit_twice(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         """Do the same by two products: for older devices, and rows that bulk copies cannot read."""
         index[0] = self.device_index(models.w[0])
-        residual, found, _ = link_residuals(models.links, index[0], y, weight)
+        residual, found = link_residuals(models.links, index[0], y, weight)
         gradient[0] = self.device_sums(residual, None)
         return found
 

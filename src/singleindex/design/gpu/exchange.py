@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...link.curve import MonotoneCurve
 from ..arrays import FloatArray
-from ..sweep import Visit, corners_and_slopes
+from ..sweep import Visit
 from .arrays import cupy
 from .kernels import address, link_kernel
 
@@ -43,30 +44,28 @@ class Exchange:
 
     def send(self, visits: Sequence[Visit], real: Any) -> Models:
         """Send the coefficients and the links of some visits."""
-        corners = [corners_of(visit.link) for visit in visits]
-        n_cells = [min(max(_CELLS_PER_CORNER * len(part), _MIN_CELLS), _MAX_CELLS) for part in corners]
+        sizes = [0 if visit.link is None else len(visit.link.x) for visit in visits]
+        n_cells = [min(max(_CELLS_PER_CORNER * size, _MIN_CELLS), _MAX_CELLS) for size in sizes]
         d, of_w = len(visits[0].w), aligned(_LINK.size * len(visits))
-        begin = of_w + aligned(len(visits) * d * real.itemsize)
-        of_corners = []
-        for part in corners:
-            of_corners.append(begin)
-            begin += aligned(_CORNER * len(part))
-        total = begin
+        of_corners = of_w + aligned(len(visits) * d * real.itemsize)
+        total = of_corners + _CORNER * sum(sizes)
         self._make_room(total + 4 * sum(n_cells))
         place = self.sent.data.ptr
         cells = place + total
-        for k, (visit, part) in enumerate(zip(visits, corners, strict=True)):
-            per_unit = n_cells[k] / (part[-1, 0] - part[0, 0]) if len(part) > 1 else 0.0
-            _LINK.pack_into(
-                self.staged.data, _LINK.size * k, place + of_corners[k], cells, len(part), n_cells[k],
-                per_unit, visit.centre,
-            )  # fmt: skip
-            cells += 4 * n_cells[k]
-            self.staged[of_corners[k] : of_corners[k] + part.nbytes] = part.view(np.uint8).reshape(-1)
+        for k, visit in enumerate(visits):
             at = of_w + k * d * real.itemsize
             self.staged[at : at + d * real.itemsize].view(real)[...] = visit.w
+            corners = (
+                self.staged[of_corners : of_corners + _CORNER * sizes[k]].view(np.float64).reshape(-1, 4)
+            )
+            per_unit = n_cells[k] * write_corners(visit.link, corners) if sizes[k] else 0.0
+            _LINK.pack_into(
+                self.staged.data, _LINK.size * k, place + of_corners, cells, sizes[k], n_cells[k], per_unit,
+                visit.centre,
+            )  # fmt: skip
+            of_corners, cells = of_corners + _CORNER * sizes[k], cells + 4 * n_cells[k]
         self.sent.data.copy_from_host_async(self.staged.ctypes.data, total, cupy().cuda.get_current_stream())
-        if any(len(part) for part in corners):
+        if any(sizes):
             link_kernel("fill_cells")((len(visits),), (1024,), (address(self.sent),))
         w = self.sent[of_w : of_w + len(visits) * d * real.itemsize].view(real).reshape(len(visits), d)
         return Models(w, self.sent)
@@ -80,15 +79,19 @@ def aligned(n_bytes: int) -> int:
     return -(-n_bytes // _ALIGNED) * _ALIGNED
 
 
-def corners_of(link: Any) -> FloatArray:
-    """Return x, y, slope and the next x of every corner of a link; none for no link."""
-    if link is None:
-        return np.empty((0, 4))
-    knots, values, slopes = corners_and_slopes(link)
-    corners = np.empty((len(knots), 4))
-    corners[:, 0], corners[:, 1], corners[:, 2] = knots, values, slopes
-    corners[:-1, 3], corners[-1, 3] = knots[1:], np.inf
-    return corners
+def write_corners(link: MonotoneCurve, corners: FloatArray) -> float:
+    """Write x, y, slope and the next x of every point of a link; return one over the range of x.
+
+    All points, not only those that are corners: to look for these takes longer than to send the others.
+    """
+    x, y = link.x, link.y
+    corners[:, 0], corners[:, 1] = x, y
+    corners[:-1, 3], corners[-1, 2:] = x[1:], (0.0, np.inf)
+    with np.errstate(all="ignore"):
+        slopes = (y[1:] - y[:-1]) / (x[1:] - x[:-1])
+        # A jump too steep for a number is not between any two indices that differ in it.
+        np.minimum(slopes, np.finfo(np.float64).max, out=corners[:-1, 2])
+        return float(1 / (x[-1] - x[0])) if x[-1] > x[0] else 0.0
 
 
 def pinned_bytes(n_bytes: int) -> NDArray[np.uint8]:

@@ -14,7 +14,6 @@ from .shape import Shape, storage_options
 # Without contraction of multiply and add: then numpy can follow the sums bit by bit.
 _OPTIONS = ("-std=c++17", "--fmad=false")
 _HOPPER = 90
-_BLOCK = 256
 
 
 @lru_cache(maxsize=256)
@@ -81,18 +80,10 @@ def address(values: Any) -> Any:
 
 
 def add_parts(parts: Any, out: Any = None) -> Any:
-    """Return the sum of the rows of a matrix in double, in a fixed order: by 32, then those sums by 32, …"""
-    cp = cupy()
+    """Return the sum of the rows of a matrix in double, in a fixed order."""
     count, d = parts.shape
-    out = cp.empty(d) if out is None else out
-    while count > 1:
-        fewer = -(-count // 32)
-        sums = out if fewer == 1 else cp.empty((fewer, d))
-        row_kernel("add_parts")(
-            (-(-d // _BLOCK), fewer), (_BLOCK,),
-            (address(parts), np.int32(count), np.int64(d), np.int32(32), address(sums)),
-        )  # fmt: skip
-        parts, count = sums, fewer
-    if parts is not out:
-        out.reshape(-1)[...] = parts[0]
+    out = cupy().empty(d) if out is None else out
+    row_kernel("add_parts")(
+        (-(-d // 32),), (1024,), (address(parts), np.int32(count), np.int64(d), address(out))
+    )
     return out

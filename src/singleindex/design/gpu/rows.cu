@@ -4,6 +4,7 @@
 // data leaves the device.
 
 #define BLOCK 1024
+#define AHEAD 2
 
 struct Facts {  // of one model: this is what travels, with the sums and the bins
     double residual, low, high, exponent, first;
@@ -20,10 +21,12 @@ __device__ __forceinline__ double merged(double a, double b, int what) {
 
 // Adds up what `count` workers have found, each a row of 3 × 32 lanes, of which the lanes from first_lane to
 // end_lane are those of this model; and settles the width of the bins as Bins of link/bins.py does: the finest,
-// from `exponent` on where there is one (NAN for none), at which the range of the index takes at most n_bins.
+// from `exponent` on where there is one (NAN for none), at which the range of the index takes at most n_bins. Sets
+// the bins to zero.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 finish(const double *__restrict__ found, int count, int first_lane, int end_lane, double exponent, int n_bins,
-       Facts *__restrict__ facts) {
+       Facts *__restrict__ facts, u64 *__restrict__ bins) {
+    for (int k = threadIdx.x; k < 3 * n_bins; k += BLOCK) bins[k] = 0;
     __shared__ double of_warp[3][32][33];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const double none[3] = {0, 1.0 / 0.0, -1.0 / 0.0};
@@ -86,47 +89,82 @@ __device__ __forceinline__ void add(unsigned *low, unsigned *high, i64 value) {
     if (upper) atomicAdd(high, upper);
 }
 
+struct Rows {  // what there is for every row: index_old and weight may be null
+    const double *index, *index_old, *y, *weight;
+    double centre, centre_old, y_centre;
+};
+
+struct Bins {  // in whole numbers of 1 / weight_scale and 1 / y_scale; first is NAN for none
+    int n_bins;
+    double first, bins_per_unit, weight_scale, y_scale;
+    unsigned *lower, *upper;  // a block's own, in shared memory and in two halves, or null
+    u64 *all;
+};
+
+__device__ __forceinline__ void visit(const Bins &bins, double value, double y, double omega) {
+    const double place = value * bins.bins_per_unit, number = floor(place);
+    const int k = (int)fmin(fmax(number - bins.first, 0.0), bins.n_bins - 1.0);
+    const i64 whole[3] = {__double2ll_rn(omega * bins.weight_scale),
+                          __double2ll_rn(omega * (place - number) * bins.weight_scale),
+                          __double2ll_rn(omega * y * bins.y_scale)};
+#pragma unroll
+    for (int p = 0; p < 3; p++) {
+        if (bins.lower)
+            add(bins.lower + p * bins.n_bins + k, bins.upper + p * bins.n_bins + k, whole[p]);
+        else
+            atomicAdd(bins.all + p * bins.n_bins + k, (u64)whole[p]);
+    }
+}
+
+__device__ __forceinline__ void visit(const Rows &rows, double value, double old, double y, double omega, double *sum) {
+    const double c = value - rows.centre, gap = y - rows.y_centre;
+    const double move = rows.index_old ? (old - value) - (rows.centre_old - rows.centre) : 0;
+    sum[0] += omega;
+    sum[1] += omega * c;
+    sum[2] += omega * move;
+    sum[3] += omega * gap;
+    sum[4] += omega * c * c;
+    sum[5] += omega * c * move;
+    sum[6] += omega * move * move;
+    sum[7] += omega * c * gap;
+    sum[8] += omega * gap * gap;
+}
+
 // The nine sums of a sweep for each block: sums is blocks × 9. And the bins, where n_bins > 0: weight, weight ×
-// place within the bin and weight × y, in whole numbers of 1 / weight_scale and 1 / y_scale, which do not depend on
-// the order in which they are added. bins: 3 × n_bins, which begin at zero; near: whether a block's own fit into
-// shared memory, in two halves.
+// place within the bin and weight × y, in whole numbers, which do not depend on the order in which they are added.
+// bins: 3 × n_bins, which begin at zero; near: whether a block's own fit into shared memory.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 visit_rows(i64 n, const double *__restrict__ index, const double *__restrict__ index_old,
-           const double *__restrict__ y, const double *__restrict__ weight, double centre, double centre_old,
+           const double *__restrict__ y_of, const double *__restrict__ weight, double centre, double centre_old,
            double y_centre, double *__restrict__ sums, const Facts *__restrict__ facts, int n_bins, int near,
-           double weight_scale, double y_scale, u64 *__restrict__ bins) {
+           double weight_scale, double y_scale, u64 *__restrict__ all) {
     extern __shared__ unsigned halves[];
-    unsigned *lower = halves, *upper = halves + 3 * n_bins;
+    const Rows rows = {index, index_old, y_of, weight, centre, centre_old, y_centre};
     if (near)
         for (int k = threadIdx.x; k < 6 * n_bins; k += BLOCK) halves[k] = 0;
     __syncthreads();  // all bins are zero
-    const bool has_bins = n_bins > 0 && !isnan(facts->first);
-    const double bins_per_unit = ldexp(1.0, -(int)facts->exponent), first = facts->first;
+    Bins bins = {n_bins, facts->first, ldexp(1.0, -(int)facts->exponent), weight_scale, y_scale,
+                 near ? halves : 0, halves + 3 * n_bins, all};
+    const bool has_bins = n_bins > 0 && !isnan(bins.first);
     double sum[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-    for (i64 i = (i64)blockIdx.x * BLOCK + threadIdx.x; i < n; i += (i64)gridDim.x * BLOCK) {
-        const double value = index[i], y_row = y[i], omega = weight ? weight[i] : 1;
-        const double c = value - centre, gap = y_row - y_centre;
-        const double move = index_old ? (index_old[i] - value) - (centre_old - centre) : 0;
-        sum[0] += omega;
-        sum[1] += omega * c;
-        sum[2] += omega * move;
-        sum[3] += omega * gap;
-        sum[4] += omega * c * c;
-        sum[5] += omega * c * move;
-        sum[6] += omega * move * move;
-        sum[7] += omega * c * gap;
-        sum[8] += omega * gap * gap;
-        if (!has_bins) continue;
-        const double place = value * bins_per_unit, number = floor(place);
-        const int k = (int)fmin(fmax(number - first, 0.0), n_bins - 1.0);
-        const i64 whole[3] = {__double2ll_rn(omega * weight_scale), __double2ll_rn(omega * (place - number) * weight_scale),
-                              __double2ll_rn(omega * y_row * y_scale)};
+    // Several rows are asked for before the first is used: they come from far.
+    const i64 step = (i64)gridDim.x * BLOCK;
+    for (i64 i = (i64)blockIdx.x * BLOCK + threadIdx.x; i < n; i += AHEAD * step) {
+        double value[AHEAD], old[AHEAD], y[AHEAD], omega[AHEAD];
 #pragma unroll
-        for (int p = 0; p < 3; p++) {
-            if (near)
-                add(lower + p * n_bins + k, upper + p * n_bins + k, whole[p]);
-            else
-                atomicAdd(bins + p * n_bins + k, (u64)whole[p]);
+        for (int k = 0; k < AHEAD; k++) {
+            const i64 at = i + k * step;
+            const bool there = at < n;
+            value[k] = there ? rows.index[at] : 0;
+            old[k] = there && rows.index_old ? rows.index_old[at] : 0;
+            y[k] = there ? rows.y[at] : 0;
+            omega[k] = !there ? 0 : rows.weight ? rows.weight[at] : 1;
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (i + k * step >= n) continue;
+            visit(rows, value[k], old[k], y[k], omega[k], sum);
+            if (has_bins) visit(bins, value[k], y[k], omega[k]);
         }
     }
     // Sums over the block: by shuffles within warps, then over warps in their order.
@@ -144,21 +182,29 @@ visit_rows(i64 n, const double *__restrict__ index, const double *__restrict__ i
     }
     if (!has_bins || !near) return;
     for (int k = threadIdx.x; k < 3 * n_bins; k += BLOCK) {
-        u64 whole = ((u64)upper[k] << 32) + lower[k];
-        if (whole) atomicAdd(bins + k, whole);
+        u64 whole = ((u64)bins.upper[k] << 32) + bins.lower[k];
+        if (whole) atomicAdd(all + k, whole);
     }
 }
 
 // ------------------------------------------------------------------------------------------------ parts
 
-// Adds up every `chunk` rows of a matrix of `count` rows of length d, in their order.
-extern "C" __global__ void __launch_bounds__(256)
-add_parts(const double *__restrict__ parts, int count, i64 d, int chunk, double *__restrict__ out) {
-    i64 j = (i64)blockIdx.x * 256 + threadIdx.x;
-    int begin = blockIdx.y * chunk, end = min(begin + chunk, count);
-    if (j >= d) return;
+// Adds up the rows of a matrix of `count` rows of length d: warp w of 32 those with the numbers w, w + 32, …, then
+// the warps in their order.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+add_parts(const double *__restrict__ parts, int count, i64 d, double *__restrict__ out) {
+    __shared__ double of_warp[32][33];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const i64 j = (i64)blockIdx.x * 32 + lane;
     double sum = 0;
+    if (j < d) {
 #pragma unroll 8
-    for (int i = begin; i < end; i++) sum += parts[(size_t)i * d + j];
-    out[(size_t)blockIdx.y * d + j] = sum;
+        for (int i = warp; i < count; i += 32) sum += parts[(size_t)i * d + j];
+    }
+    of_warp[warp][lane] = sum;
+    __syncthreads();  // the sums of all warps are there
+    if (warp > 0 || j >= d) return;
+    double total = 0;
+    for (int i = 0; i < 32; i++) total += of_warp[i][lane];
+    out[j] = total;
 }

@@ -58,16 +58,16 @@ class Found:
     lanes: int = 32
 
 
-def link_residuals(links: Any, index: Any, y: Any, weight: Any) -> tuple[Any, Found, Any]:
-    """Return the weighted residuals of rows whose index is known, what was found, and sizes by block."""
+def link_residuals(links: Any, index: Any, y: Any, weight: Any) -> tuple[Any, Found]:
+    """Return the weighted residuals of rows whose index is known, and what was found on the way."""
     cp = cupy()
-    residual, found, sizes = cp.empty(len(index)), cp.empty((_N_LINK_BLOCKS, 3, 32)), cp.empty(_N_LINK_BLOCKS)
+    residual, found = cp.empty(len(index)), cp.empty((_N_LINK_BLOCKS, 3, 32))
     link_kernel("link_rows")(
         (_N_LINK_BLOCKS,), (_LINK_BLOCK,),
         (np.int64(len(index)), address(links), address(index), address(y), address(weight),
-         address(residual), address(found), address(sizes)),
+         address(residual), address(found)),
     )  # fmt: skip
-    return residual, Found(found), sizes
+    return residual, Found(found)
 
 
 class Outcomes:
@@ -101,13 +101,12 @@ class Outcomes:
         row_kernel("finish")(
             (1,), (_BLOCK,),
             (address(found.values), np.int32(len(found.values)), np.int32(k * found.lanes),
-             np.int32((k + 1) * found.lanes), np.float64(exponent), np.int32(self.n_bins), facts),
+             np.int32((k + 1) * found.lanes), np.float64(exponent), np.int32(self.n_bins), facts, bins),
         )  # fmt: skip
-        (self.room.data + (k * self.size + self.ends[1])).memset_async(0, 24 * self.n_bins)
+        omega = None if weight is None else weight.values
         row_kernel("visit_rows")(
             (n_blocks(),), (_BLOCK,),
-            (np.int64(n), address(index), address(index_old), address(y.values),
-             address(None if weight is None else weight.values), np.float64(visit.centre),
+            (np.int64(n), *map(address, (index, index_old, y.values, omega)), np.float64(visit.centre),
              np.float64(visit.centre_old), np.float64(visit.y_centre), sums, facts, np.int32(self.n_bins),
              np.int32(self.n_bins <= _MOST_NEAR), np.float64(scales[0]), np.float64(scales[1]), bins),
             shared_mem=self._near_bytes(),
@@ -140,11 +139,15 @@ def scale_for(largest: float) -> float:
 def as_bins(n_bins: int, facts: Any, whole: Any, weight_scale: float, y_scale: float) -> Bins:
     """Return the bins of whole numbers, as `Bins` has them."""
     exponent, first = int(facts["exponent"]), float(facts["first"])
-    width = float(np.ldexp(1.0, exponent))
-    used = int(np.floor(np.ldexp(facts["high"], -exponent)) - first) + 1
+    width = 2.0**exponent
+    used = int(np.floor(facts["high"] / width) - first) + 1
     weight, place, y = whole.reshape(3, n_bins)[:, :used]
     sums = np.empty((used, 3))
-    np.divide(weight, weight_scale, out=sums[:, 0])
-    sums[:, 1] = width * ((first + np.arange(used)) * sums[:, 0] + place / weight_scale)
-    np.divide(y, y_scale, out=sums[:, 2])
+    # By powers of two, exactly.
+    np.multiply(weight, 1 / weight_scale, out=sums[:, 0])
+    np.multiply(y, 1 / y_scale, out=sums[:, 2])
+    number = np.arange(first, first + used)
+    np.multiply(number, sums[:, 0], out=number)
+    number += np.multiply(place, 1 / weight_scale)
+    np.multiply(number, width, out=sums[:, 1])
     return Bins(n_bins, exponent, first, sums)

@@ -13,12 +13,11 @@ STORAGES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 # Layouts in the order in which they are tried, as measured: warps of a block, the most warps of a team, and
 # the most columns of all models together that a thread keeps in registers. Many warps where rows are short,
 # since each waits for its own link; few, with many columns each, where they are long.
-_SHORT = (24, 1, 8)
 _LAYOUTS = {
-    "float32": (_SHORT, (16, 1, 32), (8, 8, 64), (16, 16, 32)),
-    "float64": (_SHORT, (16, 16, 16)),
-    "float16": (_SHORT, (16, 16, 32)),
-    "bfloat16": (_SHORT, (16, 16, 32)),
+    "float32": ((16, 1, 8), (8, 8, 64), (16, 16, 32)),
+    "float64": ((16, 16, 16),),
+    "float16": ((24, 1, 8), (16, 16, 32)),
+    "bfloat16": ((24, 1, 8), (16, 16, 32)),
 }
 # Tiles of so many bytes are two in the ring of a team; of smaller ones three do better.
 _LONG_TILE = 48 << 10
@@ -53,6 +52,7 @@ class Shape:
         """Return how much shared memory a block needs."""
         return self.teams * (
             self.stages * (_tile(self.rows, self.width(d), self.storage) + 8)
+            + 16
             + 16 * self.rows * self.models * self.cluster * self.team
         )
 
@@ -122,7 +122,8 @@ def _candidates(d: int, storage: str, models: int) -> Iterator[Shape]:
             shape = Shape(storage, vec, 1, models, team, warps // team, least_rows, 2)
             yield from _with_rows(d, shape, most_columns)
             team *= 2
-    if (d * size) % _BULK == 0 and vec * size == _BULK:
+    # Several models in a cluster would need more registers than there are.
+    if models == 1 and (d * size) % _BULK == 0 and vec * size == _BULK:
         warps, _, most_columns = _LAYOUTS[storage][-1]
         for cluster in (2, 4, 8):
             yield from _with_rows(d, Shape(storage, vec, 1, models, warps, 1, 1, 2, cluster), most_columns)
@@ -133,9 +134,8 @@ def _with_rows(d: int, shape: Shape, most_columns: int) -> Iterator[Shape]:
     cpt = -(-shape.width(d) // (shape.vec * 32 * shape.team))
     if cpt * shape.vec * shape.models > max(most_columns, shape.vec):
         return
-    is_short = shape.teams * shape.team == _SHORT[0]
     is_long = _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
-    for stages in (2, 3) if is_short or is_long else (3, 2):
+    for stages in (2, 3) if is_long or shape.teams == 24 else (3, 2):
         fitting = None
         rows = shape.rows
         while rows <= max(8, shape.rows) and rows * shape.models <= 32:

@@ -10,7 +10,8 @@
 //   4. gradient  residual × row, from the tile that is still in shared memory, into registers
 //
 // Where a row is too long for one multiprocessor, a cluster of CLUSTER blocks shares it, each with a part of the
-// columns; the sums of step 2 are then sent to all blocks of the cluster, and the barrier is that of the cluster.
+// columns. Every warp then sends its sums of step 1 to all blocks, and a block waits in step 2 until as many bytes
+// have arrived as all warps of the cluster send.
 //
 // The order of all sums depends on n, d and the number of teams alone. Sums of the gradient over PATCH rows at a
 // time are in REAL, longer ones in double. Compiled without contraction of multiply and add, so that numpy can
@@ -37,17 +38,35 @@ __device__ __forceinline__ void wait_for_copy(unsigned barrier, unsigned phase) 
         " @done bra over; bra again; over: }" ::"r"(barrier), "r"(phase) : "memory");
 }
 
-// Waits for all warps of the team, and for those of the cluster where a row is shared by several blocks.
+// Waits for all warps of the team.
 __device__ __forceinline__ void wait_for_team(int team) {
-#if CLUSTER > 1
-    asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#else
     if (TEAM == 1)
         __syncwarp();
     else
         asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "r"(LANES) : "memory");
+}
+
+// Waits for all threads of all blocks that share rows.
+__device__ __forceinline__ void wait_for_cluster() {
+#if CLUSTER > 1
+    asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
+
+__device__ __forceinline__ void expect_bytes(unsigned barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+#if CLUSTER > 1
+// Writes to the shared memory of a block of the cluster, and signals at its barrier that eight bytes have arrived.
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, int block, double value) {
+    unsigned there, signal;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(to), "r"(block));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(signal) : "r"(barrier), "r"(block));
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(there),
+                 "l"(__double_as_longlong(value)), "r"(signal) : "memory");
+}
+#endif
 
 __device__ __forceinline__ void copy_tile(char *to, const char *from, unsigned bytes, unsigned barrier) {
     asm volatile(
@@ -110,8 +129,10 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
 
     // Shared memory: the rings of all teams, their barriers, their sums by pair and warp (of two tiles in turn).
     char *ring = raw + (size_t)team * STAGES * tile_bytes;
-    u64 *arrived = (u64 *)(raw + (size_t)TEAMS * STAGES * tile_bytes) + team * STAGES;
-    double *sums = (double *)(raw + (size_t)TEAMS * STAGES * (tile_bytes + 8)) + team * 2 * FULL * CLUSTER * TEAM;
+    u64 *arrived = (u64 *)(raw + (size_t)TEAMS * STAGES * tile_bytes) + team * (STAGES + 2);
+    u64 *met = arrived + STAGES;  // where a cluster's sums arrive, of two tiles in turn
+    double *sums = (double *)(raw + (size_t)TEAMS * (STAGES * tile_bytes + (STAGES + 2) * 8)) +
+                   team * 2 * FULL * CLUSTER * TEAM;
 
     const i64 n_tiles = (n + ROWS - 1) / ROWS, n_full = n / ROWS;
     const i64 mine = me < n_tiles ? (n_tiles - me + everyone - 1) / everyone : 0;
@@ -129,21 +150,20 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
             }
 
     if (of_team == 0) {
-        for (int s = 0; s < STAGES; s++)
+        for (int s = 0; s < STAGES + 2; s++)
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrived + s)));
         // The copy engine must see the barriers before it signals at them.
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     // Nobody waits at a barrier that is not there yet; in a cluster nobody writes to a block that has not begun.
     __syncthreads();
-    wait_for_team(team);
+    wait_for_cluster();
 
     auto load = [&](i64 k, int place) {
         i64 tile = me + k * everyone;
         if (tile >= n_full) return;  // a tile of fewer rows is read without the copy engine, see below
         unsigned barrier = shared_address(arrived + place);
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(ROWS * row_bytes)
-                     : "memory");
+        expect_bytes(barrier, ROWS * row_bytes);
         char *to = ring + (size_t)place * tile_bytes;
         const char *from = X + ((size_t)tile * ROWS * d + begin) * BYTES;
         if (CLUSTER == 1)
@@ -207,21 +227,21 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
             }
         double value = (double)over_warp(a, lane);
         double *sums_now = sums + (k & 1) * FULL * CLUSTER * TEAM + pair * CLUSTER * TEAM;
-        if (TEAM * CLUSTER > 1 && speaks) {
-            double *to = sums_now + rank * TEAM + warp_of_team;
 #if CLUSTER > 1
-            for (int c = 0; c < CLUSTER; c++) {  // to every block of the cluster, this one included
-                unsigned there;
-                asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(to)), "r"(c));
-                asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(there), "d"(value) : "memory");
-            }
+        const unsigned meeting = shared_address(met + (k & 1));
+        if (of_team == 0) expect_bytes(meeting, FULL * CLUSTER * TEAM * 8);
+        if (speaks)
+            for (int c = 0; c < CLUSTER; c++) send(shared_address(sums_now + rank * TEAM + warp_of_team), meeting, c, value);
+        // The sums of all warps of all blocks are there; those of this block are then done with the tile before this
+        // one, whose place is free. A block that is ahead sends the sums of the next tile to the other half, and those
+        // of the tile after it only when this one has sent its own of the next, and is done with these.
+        wait_for_copy(meeting, (k >> 1) & 1);
 #else
-            *to = value;
-#endif
-        }
+        if (TEAM > 1 && speaks) sums_now[warp_of_team] = value;
         // The sums of all warps are there, and no warp still reads the tile before this one: its place is free.
         // The sums of the next tile go to the other half, so that slow warps may still read these.
         wait_for_team(team);
+#endif
         if (!ALONE && of_team == 0 && k > 0 && k - 1 + STAGES < mine) load(k - 1 + STAGES, before);
 
         double residual = 0;
@@ -284,7 +304,5 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
         double *to = found + me * 96 + lane;
         to[0] = sum_of_residuals, to[32] = low, to[64] = high;
     }
-#if CLUSTER > 1
-    wait_for_team(team);  // no block leaves while another may still write to it
-#endif
+    wait_for_cluster();  // no block leaves while another may still write to it
 }
