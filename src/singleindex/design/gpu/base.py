@@ -118,11 +118,12 @@ class GpuDesign(Design):
         models = self.exchange.send(visits, self.real)
         sent = [self.columns_sent.send(y) for y in ys]
         heavy = [None if weight is None else self.columns_sent.send(weight) for weight in weights]
-        olds, index = [self._index_before(visit) for visit in visits], cupy().empty((len(visits), n))
-        outcomes = self._outcomes(len(visits), visits[0].n_bins or 0)
+        index, outcomes = cupy().empty((len(visits), n)), self._outcomes(len(visits), visits[0].n_bins or 0)
         found = self.device_visit(models, stacked(sent, n), stacked(heavy, n), index, outcomes.gradient)
+        # From here on the device is at work, and the host has time.
         for k, visit in enumerate(visits):
-            outcomes.visit_rows(k, visit, found, index[k], olds[k], sent[k], heavy[k])
+            old = self._index_before(visit)
+            outcomes.visit_rows(k, visit, found, index[k], old, sent[k], heavy[k])
         self.before = [(visit.w.copy(), row) for visit, row in zip(visits, index, strict=True)]
         sweeps = [check_finite(sweep) for sweep in outcomes.fetch()]
         if visits[0].n_bins is None:

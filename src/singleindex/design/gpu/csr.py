@@ -78,7 +78,7 @@ class GpuCsrDesign(GpuDesign):
 
     def device_visit(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         self.by_rows.product(models.w[0], out=index[0])
-        residual, found = link_residuals(models.links, index[0], y, weight)
+        residual, found = link_residuals(models.sent, index[0], y, weight)
         self.by_columns.product(residual.astype(self.real), out=gradient[0])
         return found
 

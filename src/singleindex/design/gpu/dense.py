@@ -38,6 +38,7 @@ class GpuDenseDesign(GpuDesign):
         self.real = np.dtype(np.float64 if storage == "float64" else np.float32)
         self.dtype = np.dtype(np.float64 if storage == "float64" else np.float32)
         self.is_packed = self._is_packed()
+        self.room: tuple[Any, Any] | None = None
 
     def _is_packed(self) -> bool:
         """Tell whether rows follow one another and begin where bulk copies can, on a device that has them."""
@@ -120,24 +121,30 @@ class GpuDenseDesign(GpuDesign):
         shape = shape_for(self.shape[1], self.storage, len(models)) if self.is_packed else None
         if shape is None:
             return self._visit_twice(models, y, weight, index, gradient)
-        cp, (n, d) = cupy(), self.shape
+        n, d = self.shape
         blocks = shape.blocks(n_blocks())
         workers = shape.workers(blocks)
-        active = min(workers, -(-n // shape.rows))
-        parts, found = cp.empty((workers, shape.models * d)), cp.empty((workers, 3, 32))
+        parts, found = self._room_for(workers, shape.models * d)
         sweep_kernel(shape, d)(
             (blocks,), (shape.threads,),
-            (address(self.X), np.int64(n), np.int32(d), address(models.w), address(y), address(weight),
-             address(models.links), address(index), address(parts), address(found)),
+            (address(self.X), np.int64(n), np.int32(d), models.place_of_w, address(y), address(weight),
+             address(models.sent), address(index), address(parts), address(found)),
             shared_mem=shape.shared_bytes(d),
         )  # fmt: skip
+        active = min(workers, -(-n // shape.rows))  # the others have written nothing
         add_parts(parts[:active], out=gradient)
         return Found(found, shape.lanes)
+
+    def _room_for(self, workers: int, width: int) -> tuple[Any, Any]:
+        """Return room for what every worker finds, the same as in the iteration before."""
+        if self.room is None or self.room[0].shape != (workers, width):
+            self.room = cupy().empty((workers, width)), cupy().empty((workers, 3, 32))
+        return self.room
 
     def _visit_twice(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         """Do the same by two products: for older devices, and rows that bulk copies cannot read."""
         index[0] = self.device_index(models.w[0])
-        residual, found = link_residuals(models.links, index[0], y, weight)
+        residual, found = link_residuals(models.sent, index[0], y, weight)
         gradient[0] = self.device_sums(residual, None)
         return found
 

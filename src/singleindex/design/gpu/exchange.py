@@ -22,17 +22,31 @@ _CORNER = 32  # bytes of `Corner`
 # Every part begins at a multiple of so many bytes.
 _ALIGNED = 64
 _CELLS_PER_CORNER, _MIN_CELLS, _MAX_CELLS = 4, 1 << 10, 1 << 14
+# Points that are all sent: to look for the corners among them takes longer than it saves.
+_FEW_POINTS = 512
 
 
 @dataclass(frozen=True)
 class Models:
-    """Coefficients and links of some models on the device."""
+    """Coefficients and links of some models, in one array of the device: the links first."""
 
-    w: Any
-    links: Any
+    sent: Any
+    of_w: int
+    shape: tuple[int, int]
+    real: Any
 
     def __len__(self) -> int:
-        return len(self.w)
+        return self.shape[0]
+
+    @property
+    def w(self) -> Any:
+        n_bytes = self.shape[0] * self.shape[1] * self.real.itemsize
+        return self.sent[self.of_w : self.of_w + n_bytes].view(self.real).reshape(self.shape)
+
+    @property
+    def place_of_w(self) -> Any:
+        """Where the coefficients begin, as kernels take it."""
+        return np.uint64(self.sent.data.ptr + self.of_w)
 
 
 class Exchange:
@@ -44,7 +58,8 @@ class Exchange:
 
     def send(self, visits: Sequence[Visit], real: Any) -> Models:
         """Send the coefficients and the links of some visits."""
-        sizes = [0 if visit.link is None else len(visit.link.x) for visit in visits]
+        curves = [points_of(visit.link) for visit in visits]
+        sizes = [len(x) for x, _ in curves]
         n_cells = [min(max(_CELLS_PER_CORNER * size, _MIN_CELLS), _MAX_CELLS) for size in sizes]
         d, of_w = len(visits[0].w), aligned(_LINK.size * len(visits))
         of_corners = of_w + aligned(len(visits) * d * real.itemsize)
@@ -55,10 +70,8 @@ class Exchange:
         for k, visit in enumerate(visits):
             at = of_w + k * d * real.itemsize
             self.staged[at : at + d * real.itemsize].view(real)[...] = visit.w
-            corners = (
-                self.staged[of_corners : of_corners + _CORNER * sizes[k]].view(np.float64).reshape(-1, 4)
-            )
-            per_unit = n_cells[k] * write_corners(visit.link, corners) if sizes[k] else 0.0
+            own = self.staged[of_corners : of_corners + _CORNER * sizes[k]].view(np.float64)
+            per_unit = n_cells[k] * write_corners(*curves[k], own.reshape(-1, 4)) if sizes[k] else 0.0
             _LINK.pack_into(
                 self.staged.data, _LINK.size * k, place + of_corners, cells, sizes[k], n_cells[k], per_unit,
                 visit.centre,
@@ -67,8 +80,7 @@ class Exchange:
         self.sent.data.copy_from_host_async(self.staged.ctypes.data, total, cupy().cuda.get_current_stream())
         if any(sizes):
             link_kernel("fill_cells")((len(visits),), (1024,), (address(self.sent),))
-        w = self.sent[of_w : of_w + len(visits) * d * real.itemsize].view(real).reshape(len(visits), d)
-        return Models(w, self.sent)
+        return Models(self.sent, of_w, (len(visits), d), real)
 
     def _make_room(self, n_bytes: int) -> None:
         if len(self.staged) < n_bytes:
@@ -79,12 +91,18 @@ def aligned(n_bytes: int) -> int:
     return -(-n_bytes // _ALIGNED) * _ALIGNED
 
 
-def write_corners(link: MonotoneCurve, corners: FloatArray) -> float:
-    """Write x, y, slope and the next x of every point of a link; return one over the range of x.
+def points_of(link: MonotoneCurve | None) -> tuple[FloatArray, FloatArray]:
+    """Return x and y of the points of a link, only of its corners where there are many; none for no link."""
+    if link is None:
+        return np.empty(0), np.empty(0)
+    if len(link.x) <= _FEW_POINTS:
+        return link.x, link.y
+    x, y = link.knots_.T
+    return x, y
 
-    All points, not only those that are corners: to look for these takes longer than to send the others.
-    """
-    x, y = link.x, link.y
+
+def write_corners(x: FloatArray, y: FloatArray, corners: FloatArray) -> float:
+    """Write x, y, slope and the next x of every point of a link; return one over the range of x."""
     corners[:, 0], corners[:, 1] = x, y
     corners[:-1, 3], corners[-1, 2:] = x[1:], (0.0, np.inf)
     with np.errstate(all="ignore"):

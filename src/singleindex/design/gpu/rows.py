@@ -83,7 +83,7 @@ class Outcomes:
         self.gradient = self.room[n_models * self.size :].view(np.float64).reshape(n_models, d)
         self.fetched = pinned_bytes(len(self.room))
         self.scales = [(1.0, 1.0)] * n_models
-        row_kernel("visit_rows").max_dynamic_shared_size_bytes = self._near_bytes()
+        row_kernel("visit_rows").max_dynamic_shared_size_bytes = 24 * _MOST_NEAR
 
     def _near_bytes(self) -> int:
         """Return the room for bins in shared memory, where they have any there."""

@@ -121,11 +121,12 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
     const i64 me = blockIdx.x / CLUSTER, everyone = gridDim.x / CLUSTER;
 #else
     const unsigned rank = 0;
-    const int begin = 0, width = d;
+    const int begin = 0, width = d, share = d;
     const i64 me = (i64)blockIdx.x * TEAMS + team, everyone = (i64)gridDim.x * TEAMS;
 #endif
     const int row_bytes = width * BYTES;
-    const int tile_bytes = (ROWS * row_bytes + 127) / 128 * 128;
+    // Of the widest block: what they send to each other must lie at the same place in all of them.
+    const int tile_bytes = (ROWS * share * BYTES + 127) / 128 * 128;
 
     // Shared memory: the rings of all teams, their barriers, their sums by pair and warp (of two tiles in turn).
     char *ring = raw + (size_t)team * STAGES * tile_bytes;
