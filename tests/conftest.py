@@ -6,6 +6,9 @@ few, to be run where only the versions of other packages have.
 
 import os
 
+# scikit-learn's checks of arrays of other libraries are skipped without it; read when scipy is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 
