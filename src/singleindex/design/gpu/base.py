@@ -102,9 +102,13 @@ class GpuDesign(Design):
         count = self.models_at_once(len(visits))
         with self.device:
             sweeps: list[Sweep] = []
+            indices: list[tuple[FloatArray, Any]] = []
             while len(sweeps) < len(visits):
                 some = slice(len(sweeps), len(sweeps) + count)
-                sweeps += self._sweep(visits[some], ys[some], weights[some])
+                index = cupy().empty((len(visits[some]), self.shape[0]))
+                sweeps += self._sweep(visits[some], ys[some], weights[some], index)
+                indices += zip((visit.w.copy() for visit in visits[some]), index, strict=True)
+            self.before = indices
             return sweeps
 
     def models_at_once(self, wanted: int) -> int:
@@ -112,19 +116,22 @@ class GpuDesign(Design):
         return 1
 
     def _sweep(
-        self, visits: Sequence[Visit], ys: Sequence[FloatArray], weights: Sequence[FloatArray | None]
+        self,
+        visits: Sequence[Visit],
+        ys: Sequence[FloatArray],
+        weights: Sequence[FloatArray | None],
+        index: Any,
     ) -> list[Sweep]:
         n = self.shape[0]
         models = self.exchange.send(visits, self.real)
         sent = [self.columns_sent.send(y) for y in ys]
         heavy = [None if weight is None else self.columns_sent.send(weight) for weight in weights]
-        index, outcomes = cupy().empty((len(visits), n)), self._outcomes(len(visits), visits[0].n_bins or 0)
+        outcomes = self._outcomes(len(visits), visits[0].n_bins or 0)
         found = self.device_visit(models, stacked(sent, n), stacked(heavy, n), index, outcomes.gradient)
         # From here on the device is at work, and the host has time.
         for k, visit in enumerate(visits):
             old = self._index_before(visit)
             outcomes.visit_rows(k, visit, found, index[k], old, sent[k], heavy[k])
-        self.before = [(visit.w.copy(), row) for visit, row in zip(visits, index, strict=True)]
         sweeps = [check_finite(sweep) for sweep in outcomes.fetch()]
         if visits[0].n_bins is None:
             rows = zip(sweeps, index, ys, weights, strict=True)

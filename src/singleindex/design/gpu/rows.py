@@ -112,11 +112,15 @@ class Outcomes:
             shared_mem=self._near_bytes(),
         )  # fmt: skip
 
-    def fetch(self) -> list[Sweep]:
-        """Return the sweeps, once all of it has come back."""
+    def bring_back(self) -> Any:
+        """Ask for all of it; return the stream that it comes on."""
         stream = cupy().cuda.get_current_stream()
         self.room.data.copy_to_host_async(self.fetched.ctypes.data, len(self.room), stream)
-        stream.synchronize()
+        return stream
+
+    def fetch(self) -> list[Sweep]:
+        """Return the sweeps, once all of it has come back."""
+        self.bring_back().synchronize()
         gradients = self.fetched[len(self.scales) * self.size :].view(np.float64).reshape(self.gradient.shape)
         return [self._as_sweep(k, gradient) for k, gradient in enumerate(gradients)]
 
