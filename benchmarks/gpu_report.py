@@ -41,14 +41,14 @@ def iteration_lines(known):
             f"{one['ratio']:.2f} | {two} |"
         )
     return [
-        "One iteration with weights and 4096 bins, beside the fastest reading of the same bytes that we know to",
-        "write. *Device*: what the GPU does, from the copy of w and the link there to the copy of gradient,",
-        "sums and bins back. *Iteration*: the same by the clock, with all that the host has to do for it, while",
-        "the GPU waits. In the last column, how many times as long the two products `X @ w` and `X.T @ r` of",
-        "cuBLAS take by themselves.",
+        "One iteration with weights and 4096 bins, beside the fastest reading of the same bytes that we know",
+        "to write. *Device*: what the GPU does, from the copy of w and the link there to the copy of",
+        "gradient, sums and bins back. *Iteration*: the same by the clock, with all that the host has to do",
+        "for it while the GPU waits. In the last column, how many times as long the two products `X @ w` and",
+        "`X.T @ r` of cuBLAS take by themselves.",
         "",
-        "| stored as | columns | rows | reading, ms | device, ms | ÷ reading | iteration, ms | ÷ reading | two "
-        "products ÷ iteration |",
+        "| stored as | columns | rows | reading, ms | device, ms | ÷ reading | iteration, ms | ÷ reading | "
+        "two products ÷ iteration |",
         "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
         *rows,
     ]

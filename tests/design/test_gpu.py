@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,6 +124,24 @@ def test_without_cupy_the_message_says_what_to_install(monkeypatch):
     with pytest.raises(ImportError, match="singleindex\\[gpu\\]") as caught:
         cupy()
     assert str(caught.value) == NEEDS_CUPY
+
+
+class NoDriver(Exception):
+    pass
+
+
+@pytest.mark.parametrize("n_devices", [0, NoDriver("no driver")])
+def test_without_a_driver_the_message_says_what_to_do(monkeypatch, n_devices):
+    def count():
+        if isinstance(n_devices, Exception):
+            raise n_devices
+        return n_devices
+
+    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=NoDriver)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    cupy.cache_clear()
+    with pytest.raises(RuntimeError, match="driver, or pass X as a numpy array"):
+        cupy()
 
 
 def test_a_fit_on_the_processor_imports_nothing_for_gpus():

@@ -15,11 +15,13 @@ from singleindex import (
 )
 from singleindex.design import CsrDesign, DenseDesign, Visit, on_gpu
 from singleindex.design.gpu import as_gpu_design
+from singleindex.design.gpu.arrays import check_room
 from singleindex.design.gpu.kernels import has_bulk_copies, n_blocks
 from singleindex.design.gpu.shape import shape_for
 from singleindex.design.gpu.stream import GpuStreamedDesign
 from singleindex.link import MonotoneCurve, ShiftedLink
 from singleindex.solvers import OnePass
+from singleindex.structures import GroupSparse, LowRank, RowSparse, Sparse
 
 cp = pytest.importorskip("cupy", reason="there is no CuPy here; these tests need a GPU")
 try:
@@ -210,6 +212,38 @@ def test_y_and_weights_may_lie_on_the_device_too():
         cp.asarray(X), cp.asarray(labels), sample_weight=cp.asarray(weight)
     )
     assert np.array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [Sparse(), GroupSparse([range(0, 10), range(10, 20), range(20, 30)]), RowSparse(), LowRank(shape=(5, 6))],
+    ids=lambda structure: type(structure).__name__,
+)
+@pytest.mark.parametrize("several", [True, False])
+def test_structures_and_several_classes_are_learned_as_on_the_processor(structure, several):
+    X, labels, _ = problem(n=3000, d=30, dtype=np.float64)
+    y = labels + (X[:, 7] > 0.5) if several else labels
+    settings = {"n_atoms": 2, "structure": structure, "max_iter": 10, "solver": "auto"}
+    truth = SingleIndexClassifier(**settings).fit(X, y)
+    found = SingleIndexClassifier(**settings).fit(cp.asarray(X), y)
+    np.testing.assert_allclose(found.coef_, truth.coef_, atol=1e-9 * np.abs(truth.coef_).max())
+    np.testing.assert_array_equal(found.predict(cp.asarray(X)), truth.predict(X))
+
+
+def test_too_little_memory_is_said_with_what_to_do():
+    with pytest.raises(MemoryError, match="on_gpu"):
+        check_room(1 << 50, "the data")
+
+
+def test_older_devices_get_two_products(monkeypatch):
+    X, y, weight = make_rows(501, 64)
+    w = np.random.default_rng(1).standard_normal(64) / 8
+    truth = DenseDesign(X).sweep(Visit(w, w, link=LINKS["curve"], n_bins=64), y, weight)
+    monkeypatch.setattr("singleindex.design.gpu.dense.has_bulk_copies", lambda: False)
+    design = as_gpu_design(cp.asarray(X))
+    assert not design.is_packed
+    sweep = design.sweep(Visit(w, w, link=LINKS["curve"], n_bins=64), y, weight)
+    np.testing.assert_allclose(sweep.gradient, truth.gradient, atol=1e-11)
 
 
 def test_a_search_on_the_device_chooses_as_on_the_processor():
