@@ -222,7 +222,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, Design):
-            return X.matvec(self.coef_)
+            return X.matvec(self.coef_).astype(np.result_type(X.dtype, self.coef_.dtype), copy=False)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
 

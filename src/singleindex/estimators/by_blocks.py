@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..design import ChunkedData
 from ..design.dask import is_dask, predict_lazily
-from .namespaces import as_known, check_namespace, is_foreign, like, with_numpy
+from .namespaces import check_namespace, is_foreign, predicted
 
 
 def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,7 +31,7 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
             return predict_lazily(self, name, X, small.shape[1] if small.ndim == 2 else None, small.dtype)
         check_is_fitted(self)
         check_namespace(self, X, name)
-        return like(X, method(with_numpy(self), as_known(X))) if is_foreign(X) else method(self, X)
+        return predicted(method, self, X) if is_foreign(X) else method(self, X)
 
     predict.__name__, predict.__doc__, predict.__qualname__ = name, method.__doc__, method.__qualname__
     return predict

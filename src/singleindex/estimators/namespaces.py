@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.utils import _array_api
 
 from ..design import Design, as_design
@@ -58,13 +59,28 @@ def like(X: Any, values: Any) -> Any:
     return namespace.asarray(values, device=device)
 
 
+def at_home() -> Any:
+    """Return a context in which scikit-learn takes all arrays for numpy's, as they are then."""
+    return config_context(array_api_dispatch=False) if get_config()["array_api_dispatch"] else nullcontext()
+
+
+def predicted(method: Callable[..., Any], estimator: Any, X: Any) -> Any:
+    """Return what a method of prediction says of foreign data, in their namespace if it is followed."""
+    model, known = with_numpy(estimator), as_known(X)
+    with at_home():
+        values = method(model, known)
+    return like(X, values)
+
+
 def from_any_namespace(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Make a `fit` take arrays of any namespace; the fitted arrays are of that of X, if it is followed."""
 
     @wraps(fit)
     def fit_at_home(self: Any, X: Any, y: Any = None, *args: Any, **more: Any) -> Any:
+        given = as_known(X), as_numpy(y), *map(as_numpy, args)
         known = {name: as_numpy(value) for name, value in more.items()}
-        fitted = fit(self, as_known(X), as_numpy(y), *map(as_numpy, args), **known)
+        with at_home():
+            fitted = fit(self, *given, **known)
         for name, value in list(vars(self).items()):
             if name.endswith("_") and name != "classes_":
                 vars(self)[name] = like(X, value)
@@ -78,9 +94,9 @@ def with_numpy(estimator: Any) -> Any:
     foreign = {name: as_numpy(value) for name, value in vars(estimator).items() if is_foreign(value)}
     if not foreign:
         return estimator
-    at_home = copy.copy(estimator)
-    at_home.__dict__.update(foreign)
-    return at_home
+    numpys = copy.copy(estimator)
+    numpys.__dict__.update(foreign)
+    return numpys
 
 
 def check_namespace(estimator: Any, X: Any, method: str) -> None:

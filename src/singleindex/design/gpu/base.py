@@ -15,7 +15,7 @@ from ..base import Design, by_outputs
 from ..checks import as_vector, check_length
 from ..sweep import Sweep, Visit
 from .arrays import check_room, cupy
-from .exchange import Exchange, Models
+from .exchange import Exchange, Models, to_device
 from .rows import Column, Columns, Found, Outcomes
 
 NOT_FINITE = (
@@ -59,13 +59,13 @@ class GpuDesign(Design):
         if r.ndim == 2:
             return by_outputs(self.rmatvec, r, self.shape[1])
         with self.device:
-            product: FloatArray = self.device_sums(cupy().asarray(r, dtype=np.float64), None).get()
+            product: FloatArray = self.device_sums(to_device(r), None).get()
         return product
 
     def column_moments(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         weight = as_vector(weight, self.shape[0], "weight")
         with self.device:
-            mean, variance = self._moments(cupy().asarray(weight), int(np.argmax(weight > 0)))
+            mean, variance = self._moments(to_device(weight), int(np.argmax(weight > 0)))
         if not np.isfinite(mean).all():
             raise ValueError(NOT_FINITE)
         return mean, variance
@@ -152,7 +152,7 @@ class GpuDesign(Design):
             if np.array_equal(w, visit.w_old):
                 return index
         if visit.index_old is not None:
-            return cupy().asarray(visit.index_old, dtype=np.float64)
+            return to_device(visit.index_old)
         return self.device_index(self._send(visit.w_old))
 
     def _send(self, w: FloatArray) -> Any:

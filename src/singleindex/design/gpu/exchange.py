@@ -112,6 +112,17 @@ def write_corners(x: FloatArray, y: FloatArray, corners: FloatArray) -> float:
         return float(1 / (x[-1] - x[0])) if x[-1] > x[0] else 0.0
 
 
+def to_device(values: FloatArray) -> Any:
+    """Return values on the device in double, by way of pinned memory: the bus reads it far faster."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    sent, stream = cupy().empty(values.shape), cupy().cuda.get_current_stream()
+    staged = pinned_bytes(values.nbytes)
+    staged.view(np.float64)[...] = values.ravel()
+    sent.data.copy_from_host_async(staged.ctypes.data, values.nbytes, stream)
+    stream.synchronize()
+    return sent
+
+
 def pinned_bytes(n_bytes: int) -> NDArray[np.uint8]:
     memory = cupy().cuda.alloc_pinned_memory(n_bytes)
     return np.frombuffer(memory, dtype=np.uint8, count=n_bytes)

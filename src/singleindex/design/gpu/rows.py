@@ -11,7 +11,7 @@ from ...link.bins import Bins
 from ..arrays import FloatArray
 from ..sweep import Sweep, Visit
 from .arrays import cupy
-from .exchange import pinned_bytes
+from .exchange import pinned_bytes, to_device
 from .kernels import address, link_kernel, n_blocks, row_kernel
 
 _BLOCK, _LINK_BLOCK, _N_LINK_BLOCKS = 1024, 256, 512
@@ -45,7 +45,7 @@ class Columns:
                 return column
         values = np.ascontiguousarray(given, dtype=np.float64)
         largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-        column = Column(given, cupy().asarray(values), largest)
+        column = Column(given, to_device(values), largest)
         self.kept = [*self.kept[-(self.most - 1) :], column]
         return column
 
