@@ -72,12 +72,15 @@ def predicted(method: Callable[..., Any], estimator: Any, X: Any) -> Any:
     return like(X, values)
 
 
-def from_any_namespace(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a `fit` take arrays of any namespace; the fitted arrays are of that of X, if it is followed."""
+def from_any_namespace(fit: Callable[..., Any], bring: Callable[[Any], Any] = as_known) -> Callable[..., Any]:
+    """Make a `fit` take arrays of any namespace; the fitted arrays are of that of X, if it is followed.
+
+    `bring` makes something of X that `fit` can read.
+    """
 
     @wraps(fit)
     def fit_at_home(self: Any, X: Any, y: Any = None, *args: Any, **more: Any) -> Any:
-        given = as_known(X), as_numpy(y), *map(as_numpy, args)
+        given = bring(X), as_numpy(y), *map(as_numpy, args)
         known = {name: as_numpy(value) for name, value in more.items()}
         with at_home():
             fitted = fit(self, *given, **known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..structures import Sparse
 from .base import SingleIndexBase
 from .by_blocks import by_blocks
 from .callbacks import all_or_nothing, with_callbacks
-from .namespaces import from_any_namespace
+from .namespaces import as_numpy, from_any_namespace
 
 
 class Slisotron(RegressorMixin, SingleIndexBase):
@@ -72,7 +73,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
-    @from_any_namespace
+    @partial(from_any_namespace, bring=as_numpy)  # it looks at rows one by one
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and g.
 
