@@ -22,23 +22,32 @@ from ..design.gpu import is_on_gpu
 from ..design.gpu.arrays import to_numpy
 
 
-def is_foreign(values: Any) -> bool:
-    """Tell whether values are an array of another library that is to be followed, or lie on a GPU."""
-    if is_on_gpu(values):
-        return True
-    if isinstance(values, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
+def is_of_others(values: Any) -> bool:
+    """Tell whether values are an array of another library than numpy, on a GPU or not."""
+    if isinstance(values, np.ndarray | np.generic):
         return False
     package = type(values).__module__.partition(".")[0]
-    return hasattr(values, "__array_namespace__") or (package == "torch" and hasattr(values, "is_cuda"))
+    is_tensor = package == "torch" and hasattr(values, "is_cuda")
+    return is_on_gpu(values) or is_tensor or hasattr(values, "__array_namespace__")
+
+
+def is_foreign(values: Any) -> bool:
+    """Tell whether values are an array of another library that is to be followed, or lie on a GPU."""
+    return is_on_gpu(values) or (get_config()["array_api_dispatch"] and is_of_others(values))
 
 
 def as_numpy(values: Any) -> Any:
     """Return a foreign array as numpy's, anything else as it is."""
+    return to_numpys(values) if is_foreign(values) else values
+
+
+def to_numpys(values: Any) -> Any:
+    """Return an array of another library as numpy's."""
     if is_on_gpu(values):
         return to_numpy(values)
-    if is_foreign(values):
-        return _array_api._convert_to_numpy(values, _array_api.get_namespace(values)[0])
-    return values
+    if hasattr(values, "__array_namespace__"):
+        return _array_api._convert_to_numpy(values, values.__array_namespace__())
+    return values.detach().numpy()
 
 
 def as_known(X: Any) -> Any:
@@ -94,7 +103,7 @@ def from_any_namespace(fit: Callable[..., Any], bring: Callable[[Any], Any] = as
 
 def with_numpy(estimator: Any) -> Any:
     """Return the estimator with fitted arrays that are numpy's, itself where they are."""
-    foreign = {name: as_numpy(value) for name, value in vars(estimator).items() if is_foreign(value)}
+    foreign = {name: to_numpys(value) for name, value in vars(estimator).items() if is_of_others(value)}
     if not foreign:
         return estimator
     numpys = copy.copy(estimator)
