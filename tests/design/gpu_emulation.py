@@ -6,17 +6,25 @@ from singleindex.design.gpu.shape import PATCH
 from singleindex.link import MonotoneCurve
 
 REAL = {"float32": np.float32, "float64": np.float64, "float16": np.float32, "bfloat16": np.float32}
+WIDE = REAL | {"float32": np.float64}
 
 
 def emulate_sweep(X, w, link, centre, y, weight, shape, n_blocks):
     """Return index, gradient and the sum of residuals, as `sweep.cu` has them in this shape."""
-    real = REAL[shape.storage]
-    X, w = X.astype(real), w.astype(real)
-    index = emulate_index(X, w, shape)
+    real, wide = REAL[shape.storage], WIDE[shape.storage]
+    X = X.astype(real)
+    index = emulate_index(X.astype(wide), w.astype(wide), shape)
     residual = emulate_residual(link, centre, index, y, weight)
     workers = shape.workers(n_blocks)
     gradient = emulate_gradient(X, residual.astype(real), shape, workers)
     return index, gradient, emulate_sum_of_residuals(residual, shape, workers)
+
+
+def add_product(a, b, total):
+    """Return total + a × b: in single precision in one rounding, by way of double, which has room for a × b."""
+    if total.dtype == np.float64:
+        return total + a * b
+    return (total + a.astype(np.float64) * b).astype(np.float32)
 
 
 def emulate_index(X, w, shape):
@@ -41,7 +49,7 @@ def sums_of_warps(X, w, shape):
     sums = np.zeros((len(X), lanes), dtype=X.dtype)
     for c in range(shape.cpt):
         for v in range(shape.vec):
-            sums = sums + padded[:, c, :, v] * factors[c, :, v]
+            sums = add_product(padded[:, c, :, v], factors[c, :, v], sums)
     sums = sums.reshape(len(X), shape.team, 32)
     for step in (16, 8, 4, 2, 1):
         sums = sums + sums[:, :, np.arange(32) ^ step]
@@ -71,7 +79,7 @@ def emulate_gradient(X, residual, shape, workers):
         for r in range(shape.rows):
             rows = (np.arange(workers) + k * workers) * shape.rows + r
             there = rows < n
-            short[there] += residual[rows[there], None] * X[rows[there]]
+            short[there] = add_product(X[rows[there]], residual[rows[there], None], short[there])
         if (k + 1) % (PATCH // shape.rows) == 0 or k + 1 == rounds:
             long = long + short
             short[:] = 0

@@ -11,7 +11,7 @@ from gpu_emulation import emulate_bins, emulate_sweep
 from singleindex.design import DenseDesign, Visit
 from singleindex.design.gpu import is_on_gpu
 from singleindex.design.gpu.arrays import NEEDS_CUPY, cupy, to_numpy
-from singleindex.design.gpu.rows import FACTS, as_bins, scale_for
+from singleindex.design.gpu.rows import Facts, as_bins, scale_for
 from singleindex.design.gpu.shape import PATCH, STORAGES, shape_for
 from singleindex.link import Bins, MonotoneCurve
 
@@ -87,9 +87,8 @@ def test_bins_of_whole_numbers_are_the_bins_of_the_processor(weighted, spread):
     heaviest = 1.0 if weight is None else weight.max()
     scales = scale_for(5000 * heaviest), scale_for(5000 * heaviest * np.abs(y).max())
     whole = emulate_bins(index, y, weight, truth.exponent, truth.first, 256, *scales)
-    facts = np.zeros(1, dtype=FACTS)[0]
-    facts["exponent"], facts["first"], facts["high"] = truth.exponent, truth.first, index.max()
-    bins = as_bins(256, facts, whole.ravel(), *scales)
+    facts = Facts(0.0, index.min(), index.max(), truth.exponent, truth.first)
+    bins = as_bins(facts, whole, *scales)
     assert (bins.exponent, bins.first, bins.n_bins) == (truth.exponent, truth.first, 256)
     np.testing.assert_allclose(bins.sums, truth.sums, atol=1e-11 * max(1, spread))
 

@@ -29,7 +29,7 @@ _FAR = 100.0
 class GpuDesign(Design):
     """Data on a GPU. What goes in and comes out is numpy's, and never longer than it must be.
 
-    A subclass has `shape`, `take`, `real` (the type of w and of sums on the device) and the methods whose
+    A subclass has `shape`, `take`, `real` (the type of w and of the sums of an index on the device) and the methods whose
     names begin with `device_`: what they take and return are arrays of the device.
     """
 

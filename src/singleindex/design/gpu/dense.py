@@ -14,7 +14,7 @@ from .base import GpuDesign
 from .exchange import Models
 from .kernels import add_parts, address, has_bulk_copies, n_blocks, plain_kernel, sweep_kernel
 from .rows import Found, link_residuals
-from .shape import MOST_MODELS, STORAGES, shape_for, vector_length
+from .shape import MOST_MODELS, STORAGES, shape_for, type_of_w, vector_length
 
 # Rows of a chunk of column sums, at least; and how many chunks there are at most.
 _LEAST_CHUNK, _MOST_CHUNKS = 256, 256
@@ -35,7 +35,7 @@ class GpuDenseDesign(GpuDesign):
         with self.device:
             self.X = X if X.strides[1] == X.itemsize and X.strides[0] >= 0 else cupy().ascontiguousarray(X)
         self.storage = storage
-        self.real = np.dtype(np.float64 if storage == "float64" else np.float32)
+        self.real = type_of_w(storage)
         self.dtype = np.dtype(np.float64 if storage == "float64" else np.float32)
         self.is_packed = self._is_packed()
         self.room: tuple[Any, Any] | None = None
@@ -58,7 +58,7 @@ class GpuDenseDesign(GpuDesign):
             return super().matvec(w)
         check_length(w, self.shape[1], "w")
         with self.device:
-            product: FloatArray = (self.X @ self._send(w)).astype(np.float64).get()
+            product: FloatArray = (self.X @ cupy().asarray(w, dtype=self.X.dtype)).astype(np.float64).get()
         return product
 
     def _vector(self) -> int:

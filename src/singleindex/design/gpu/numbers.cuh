@@ -1,5 +1,7 @@
 // How stored numbers are read, for all kernels. Set from outside: STORAGE (0 float, 1 double, 2 half, 3 bfloat16)
-// and VEC, how many numbers are read at once. Sums are in `real`: double for double, float for all others.
+// and VEC, how many numbers are read at once. Sums over rows are in `real`: double for double, float for all others.
+// An index, and w, are in `wide`: double for float, too. The link is fitted to bins of the index, and how long w has
+// to be for it is so ill-conditioned that an index of seven digits leaves only four of it.
 
 typedef unsigned long long u64;
 typedef long long i64;
@@ -14,6 +16,11 @@ typedef float real;
 #else
 #define BYTES 2
 #endif
+#endif
+#if STORAGE < 2
+typedef double wide;
+#else
+typedef float wide;
 #endif
 
 // ------------------------------------------------------------------------------------------------ numbers
@@ -30,44 +37,36 @@ __device__ __forceinline__ real as_real(unsigned bits) {
 #endif
 }
 
-// Reads VEC numbers that lie side by side, aligned to their common size.
-__device__ __forceinline__ void read(const char *from, real *x) {
-#if STORAGE == 1
-#if VEC == 2
-    double2 v = *(const double2 *)from;
-    x[0] = v.x, x[1] = v.y;
+// In single precision in one rounding; numpy follows by way of double. Its doubles it cannot follow so.
+__device__ __forceinline__ float add_product(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
+__device__ __forceinline__ double add_product(double a, double b, double sum) { return sum + a * b; }
+
+// VEC numbers that lie side by side, as they are stored and aligned to their common size.
+#if VEC * BYTES == 16
+typedef uint4 Stored;
+#elif VEC * BYTES == 8
+typedef uint2 Stored;
+#elif VEC * BYTES == 4
+typedef unsigned Stored;
 #else
-    x[0] = *(const double *)from;
+typedef unsigned short Stored;
 #endif
-#elif STORAGE == 0
-#if VEC == 4
-    float4 v = *(const float4 *)from;
-    x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
-#elif VEC == 2
-    float2 v = *(const float2 *)from;
-    x[0] = v.x, x[1] = v.y;
+
+__device__ __forceinline__ void as_numbers(const Stored &stored, real *x) {
+#if BYTES >= 4
+    const real *numbers = (const real *)&stored;
+#pragma unroll
+    for (int v = 0; v < VEC; v++) x[v] = numbers[v];
+#elif VEC == 1
+    x[0] = as_real(stored);
 #else
-    x[0] = *(const float *)from;
-#endif
-#else
-#if VEC == 1
-    x[0] = as_real(*(const unsigned short *)from);
-#else
-    unsigned bits[VEC / 2];
-#if VEC == 8
-    uint4 v = *(const uint4 *)from;
-    bits[0] = v.x, bits[1] = v.y, bits[2] = v.z, bits[3] = v.w;
-#elif VEC == 4
-    uint2 v = *(const uint2 *)from;
-    bits[0] = v.x, bits[1] = v.y;
-#else
-    bits[0] = *(const unsigned *)from;
-#endif
+    const unsigned *bits = (const unsigned *)&stored;
 #pragma unroll
     for (int k = 0; k < VEC / 2; k++) {
         x[2 * k] = as_real(bits[k] & 0xffffu);
         x[2 * k + 1] = as_real(bits[k] >> 16);
     }
 #endif
-#endif
 }
+
+__device__ __forceinline__ void read(const char *from, real *x) { as_numbers(*(const Stored *)from, x); }

@@ -4,18 +4,18 @@
 
 // index = X w, a warp per row: lanes add up every 32nd vector of VEC columns, then by shuffles.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
-row_products(const char *__restrict__ X, i64 n, i64 d, i64 pitch, const real *__restrict__ w,
+row_products(const char *__restrict__ X, i64 n, i64 d, i64 pitch, const wide *__restrict__ w,
              double *__restrict__ index) {
     const int lane = threadIdx.x % 32;
     for (i64 i = (i64)blockIdx.x * WARPS + threadIdx.x / 32; i < n; i += (i64)gridDim.x * WARPS) {
         const char *row = X + i * pitch;
-        real sum = 0;
+        wide sum = 0;
 #pragma unroll 4
         for (i64 j = lane * VEC; j < d; j += 32 * VEC) {
             real x[VEC];
             read(row + j * BYTES, x);
 #pragma unroll
-            for (int v = 0; v < VEC; v++) sum += x[v] * w[j + v];
+            for (int v = 0; v < VEC; v++) sum = add_product((wide)x[v], w[j + v], sum);
         }
         for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(~0u, sum, o);
         if (lane == 0) index[i] = sum;

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from math import floor, isfinite, ldexp
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +21,19 @@ _BLOCK, _LINK_BLOCK, _N_LINK_BLOCKS = 1024, 256, 512
 _BITS = 62
 # Bins for which a block has room of its own in shared memory, 24 bytes each.
 _MOST_NEAR = 9000
-# As `Facts` in rows.cu.
-FACTS = np.dtype([(name, np.float64) for name in ("residual", "low", "high", "exponent", "first")])
+
+
+class Facts(NamedTuple):
+    """What is known of the rows as a whole; as `Facts` in rows.cu."""
+
+    residual: float
+    low: float
+    high: float
+    exponent: float
+    first: float
+
+
+FACTS = np.dtype([(name, np.float64) for name in Facts._fields])
 
 
 @dataclass(frozen=True)
@@ -82,6 +95,7 @@ class Outcomes:
         self.room = cupy().empty(n_models * (self.size + 8 * d), dtype=np.uint8)
         self.gradient = self.room[n_models * self.size :].view(np.float64).reshape(n_models, d)
         self.fetched = pinned_bytes(len(self.room))
+        self.parts = [self._parts_of(k, n_models) for k in range(n_models)]
         self.scales = [(1.0, 1.0)] * n_models
         row_kernel("visit_rows").max_dynamic_shared_size_bytes = 24 * _MOST_NEAR
 
@@ -118,40 +132,44 @@ class Outcomes:
         self.room.data.copy_to_host_async(self.fetched.ctypes.data, len(self.room), stream)
         return stream
 
+    def _parts_of(self, k: int, n_models: int) -> tuple[Any, Any, Any, Any]:
+        """Return where facts, sums, bins and the gradient of a model arrive."""
+        own = self.fetched[k * self.size : (k + 1) * self.size]
+        gradients = self.fetched[n_models * self.size :].view(np.float64).reshape(n_models, -1)
+        sums = own[self.ends[0] : self.ends[1]].view(np.float64).reshape(-1, 9)
+        bins = own[self.ends[1] :].view(np.int64).reshape(3, self.n_bins)
+        return own[: self.ends[0]].view(FACTS), sums, bins, gradients[k]
+
     def fetch(self) -> list[Sweep]:
         """Return the sweeps, once all of it has come back."""
         self.bring_back().synchronize()
-        gradients = self.fetched[len(self.scales) * self.size :].view(np.float64).reshape(self.gradient.shape)
-        return [self._as_sweep(k, gradient) for k, gradient in enumerate(gradients)]
+        return [self._as_sweep(*parts, self.scales[k]) for k, parts in enumerate(self.parts)]
 
-    def _as_sweep(self, k: int, gradient: Any) -> Sweep:
-        own = self.fetched[k * self.size : (k + 1) * self.size]
-        known = own[: self.ends[0]].view(FACTS)[0]
-        sums = own[self.ends[0] : self.ends[1]].view(np.float64).reshape(-1, 9).sum(axis=0)
-        bins = None
-        if self.n_bins and np.isfinite(known["first"]):
-            bins = as_bins(self.n_bins, known, own[self.ends[1] :].view(np.int64), *self.scales[k])
-        return Sweep(gradient.copy(), float(known["residual"]), sums, bins)
+    def _as_sweep(self, facts: Any, sums: Any, whole: Any, gradient: Any, scales: tuple[float, float]) -> Sweep:
+        known, bins = Facts(*facts.item()), None
+        if self.n_bins and isfinite(known.first):
+            bins = as_bins(known, whole, *scales)
+        return Sweep(gradient.copy(), known.residual, sums.sum(axis=0), bins)
 
 
+@lru_cache(maxsize=64)
 def scale_for(largest: float) -> float:
     """Return the power of two by which sums up to `largest` become whole numbers of 62 bits at most."""
     _, exponent = np.frexp(max(largest, np.finfo(np.float64).tiny))
     return float(np.ldexp(1.0, min(_BITS - int(exponent), 1000)))
 
 
-def as_bins(n_bins: int, facts: Any, whole: Any, weight_scale: float, y_scale: float) -> Bins:
-    """Return the bins of whole numbers, as `Bins` has them."""
-    exponent, first = int(facts["exponent"]), float(facts["first"])
-    width = 2.0**exponent
-    used = int(np.floor(facts["high"] / width) - first) + 1
-    weight, place, y = whole.reshape(3, n_bins)[:, :used]
+def as_bins(facts: Facts, whole: Any, weight_scale: float, y_scale: float) -> Bins:
+    """Return the bins of whole numbers, of shape (3, n_bins), as `Bins` has them."""
+    exponent, first = int(facts.exponent), facts.first
+    used = floor(ldexp(facts.high, -exponent)) - int(first) + 1
+    weight, place, y = whole[:, :used]
     sums = np.empty((used, 3))
     # By powers of two, exactly.
     np.multiply(weight, 1 / weight_scale, out=sums[:, 0])
     np.multiply(y, 1 / y_scale, out=sums[:, 2])
     number = np.arange(first, first + used)
-    np.multiply(number, sums[:, 0], out=number)
+    number *= sums[:, 0]
     number += np.multiply(place, 1 / weight_scale)
-    np.multiply(number, width, out=sums[:, 1])
-    return Bins(n_bins, exponent, first, sums)
+    np.multiply(number, ldexp(1.0, exponent), out=sums[:, 1])
+    return Bins(whole.shape[1], exponent, first, sums)

@@ -5,19 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from math import gcd
+from typing import Any
+
+import numpy as np
 
 # How numbers may be stored, in the order of STORAGE in numbers.cuh, with their bytes.
 STORAGES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 
-# Layouts in the order in which they are tried, as measured: warps of a block, the most warps of a team, and
-# the most columns of all models together that a thread keeps in registers. Many warps where rows are short,
-# since each waits for its own link; few, with many columns each, where they are long.
+
+@dataclass(frozen=True)
+class Layout:
+    """What a kernel may be made of.
+
+    Attributes
+    ----------
+    warps : int
+        Of a block.
+    team : int
+        The most warps of a team.
+    columns : int
+        The most columns, of all models together, that a thread keeps in registers.
+    rows : int
+        The most rows of a tile.
+    held : bool
+        Whether a thread keeps its part of the tile in registers, too.
+    """
+
+    warps: int
+    team: int
+    columns: int
+    rows: int = 8
+    held: bool = False
+
+
+# In the order in which they are tried, as measured. Many warps where rows are short, since each waits for its
+# own link; few, with many columns each, where they are long.
 _LAYOUTS = {
-    "float32": ((16, 1, 8), (8, 8, 64), (16, 16, 32)),
-    "float64": ((16, 16, 16),),
-    "float16": ((24, 1, 8), (16, 16, 32)),
-    "bfloat16": ((24, 1, 8), (16, 16, 32)),
+    "float32": (Layout(16, 1, 8), Layout(8, 8, 32), Layout(8, 8, 64), Layout(16, 16, 32)),
+    "float64": (Layout(16, 16, 16),),
+    "float16": (Layout(24, 1, 8), Layout(16, 16, 32)),
+    "bfloat16": (Layout(24, 1, 8), Layout(16, 16, 32)),
 }
 # Tiles of so many bytes are two in the ring of a team; of smaller ones three do better.
 _LONG_TILE = 48 << 10
@@ -43,6 +72,7 @@ class Shape:
     rows: int
     stages: int
     cluster: int = 1
+    held: bool = False
 
     @property
     def threads(self) -> int:
@@ -88,12 +118,17 @@ class Shape:
         return (
             *storage_options(self.storage, self.vec), f"-DCPT={self.cpt}", f"-DMODELS={self.models}",
             f"-DTEAM={self.team}", f"-DTEAMS={self.teams}", f"-DROWS={self.rows}", f"-DSTAGES={self.stages}",
-            f"-DCLUSTER={self.cluster}", f"-DPATCH={PATCH}",
+            f"-DCLUSTER={self.cluster}", f"-DPATCH={PATCH}", f"-DHELD={int(self.held)}",
         )  # fmt: skip
 
 
 def storage_options(storage: str, vec: int) -> tuple[str, ...]:
     return f"-DSTORAGE={list(STORAGES).index(storage)}", f"-DVEC={vec}"
+
+
+def type_of_w(storage: str) -> np.dtype[Any]:
+    """Return the type of w, and of sums of the index, on the device: `wide` in numbers.cuh."""
+    return np.dtype(np.float64 if STORAGES[storage] >= 4 else np.float32)
 
 
 def vector_length(d: int, storage: str) -> int:
@@ -110,35 +145,41 @@ def shape_for(d: int, storage: str, models: int = 1) -> Shape | None:
     """
     if not 1 <= models <= MOST_MODELS:
         return None
-    return next(_candidates(d, storage, models), None)
+    layouts = _LAYOUTS[storage]
+    by_teams = (shapes_of(layout, d, storage, models) for layout in layouts)
+    return next(chain(*by_teams, clusters_of(layouts[-1], d, storage, models)), None)
 
 
-def _candidates(d: int, storage: str, models: int) -> Iterator[Shape]:
+def shapes_of(layout: Layout, d: int, storage: str, models: int = 1) -> Iterator[Shape]:
+    """Yield the shapes of teams for rows of d numbers, in the order in which they are wanted."""
     vec, size = vector_length(d, storage), STORAGES[storage]
     least_rows = _BULK // gcd(_BULK, d * size)
-    for warps, most_warps, most_columns in _LAYOUTS[storage]:
-        team = 1
-        while team <= most_warps:
-            shape = Shape(storage, vec, 1, models, team, warps // team, least_rows, 2)
-            yield from _with_rows(d, shape, most_columns)
-            team *= 2
+    team = 1
+    while team <= layout.team:
+        shape = Shape(storage, vec, 1, models, team, layout.warps // team, least_rows, 2, held=layout.held)
+        yield from _with_rows(d, shape, layout)
+        team *= 2
+
+
+def clusters_of(layout: Layout, d: int, storage: str, models: int = 1) -> Iterator[Shape]:
+    """Yield the shapes of clusters, whose blocks are one team each."""
+    vec, size = vector_length(d, storage), STORAGES[storage]
     # Several models in a cluster would need more registers than there are.
     if models == 1 and (d * size) % _BULK == 0 and vec * size == _BULK:
-        warps, _, most_columns = _LAYOUTS[storage][-1]
         for cluster in (2, 4, 8):
-            yield from _with_rows(d, Shape(storage, vec, 1, models, warps, 1, 1, 2, cluster), most_columns)
+            yield from _with_rows(d, Shape(storage, vec, 1, models, layout.warps, 1, 1, 2, cluster), layout)
 
 
-def _with_rows(d: int, shape: Shape, most_columns: int) -> Iterator[Shape]:
-    """Yield the shape with as many rows in a tile, up to 8, as there is room for, if there is."""
+def _with_rows(d: int, shape: Shape, layout: Layout) -> Iterator[Shape]:
+    """Yield the shape with as many rows in a tile as there is room for, if there is."""
     cpt = -(-shape.width(d) // (shape.vec * 32 * shape.team))
-    if cpt * shape.vec * shape.models > max(most_columns, shape.vec):
+    if cpt * shape.vec * shape.models > max(layout.columns, shape.vec):
         return
     is_long = _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
     for stages in (2, 3) if is_long or shape.teams == 24 else (3, 2):
         fitting = None
         rows = shape.rows
-        while rows <= max(8, shape.rows) and rows * shape.models <= 32:
+        while rows <= max(layout.rows, shape.rows) and rows * shape.models <= 32:
             grown = replace(shape, cpt=cpt, rows=rows, stages=stages)
             if grown.shared_bytes(d) > _RING:
                 break

@@ -14,7 +14,7 @@ from .base import GpuDesign
 from .dense import GpuDenseDesign
 from .exchange import Models, pinned_bytes
 from .rows import Found
-from .shape import STORAGES
+from .shape import STORAGES, type_of_w
 
 # Places for chunks on the device: one is computed on, one is being filled, one waits.
 _PLACES = 3
@@ -34,7 +34,8 @@ class GpuStreamedDesign(GpuDesign):
         super().__init__(cp.cuda.Device())
         self.X = np.ascontiguousarray(X)
         self.storage = str(X.dtype)
-        self.real = self.dtype = np.dtype(np.float64 if self.storage == "float64" else np.float32)
+        self.real = type_of_w(self.storage)
+        self.dtype = np.dtype(np.float64 if self.storage == "float64" else np.float32)
         # Whole tiles, so that every chunk begins where bulk copies can.
         row_bytes = max(self.X.strides[0], 1)
         self.n_rows = max(min(chunk_bytes // row_bytes, len(self.X)) // 16 * 16, 16)

@@ -14,10 +14,12 @@
 // have arrived as all warps of the cluster send.
 //
 // The order of all sums depends on n, d and the number of teams alone. Sums of the gradient over PATCH rows at a
-// time are in REAL, longer ones in double. Compiled without contraction of multiply and add, so that numpy can
-// follow it bit by bit (tests/design/gpu_emulation.py).
+// time are in `real`, longer ones in double. Multiply and add are contracted only where it is written, so that numpy
+// can follow bit by bit (tests/design/gpu_emulation.py).
 //
-// Set from outside, beside what numbers.cuh needs: CPT (vectors of VEC columns per thread), MODELS, TEAM, TEAMS (per block), ROWS, STAGES, CLUSTER, PATCH.
+// Set from outside, beside what numbers.cuh needs: CPT (vectors of VEC columns per thread), MODELS, TEAM, TEAMS (per
+// block), ROWS, STAGES, CLUSTER, PATCH, and HELD: whether a thread keeps its part of a tile in registers between steps
+// 1 and 4, which makes room for the next tile at once. Short rows have the registers for it.
 
 #define LANES (TEAM * 32)
 #define THREADS (TEAM * TEAMS * 32)
@@ -79,7 +81,7 @@ __device__ __forceinline__ void copy_tile(char *to, const char *from, unsigned b
 
 // Adds up PAIRS values over the lanes of a warp, each in the order of a butterfly: lanes l and l ^ 16 first. Half
 // of the values move at each of the first steps, so that lane l ends up with the sum of value l / GROUP only.
-__device__ __forceinline__ real over_warp(real (&a)[PAIRS], int lane) {
+__device__ __forceinline__ wide over_warp(wide (&a)[PAIRS], int lane) {
 #pragma unroll
     for (int left = PAIRS, o = 16; o; o >>= 1) {
         if (left > 1) {
@@ -88,7 +90,7 @@ __device__ __forceinline__ real over_warp(real (&a)[PAIRS], int lane) {
 #pragma unroll
             for (int p = 0; p < PAIRS / 2; p++)
                 if (p < left) {
-                    real keep = upper ? a[p + left] : a[p], send = upper ? a[p] : a[p + left];
+                    wide keep = upper ? a[p + left] : a[p], send = upper ? a[p] : a[p + left];
                     a[p] = keep + __shfl_xor_sync(~0u, send, o);
                 }
         } else {
@@ -105,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if CLUSTER > 1
     __cluster_dims__(CLUSTER, 1, 1)
 #endif
-sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, const double *__restrict__ y,
+sweep(const char *__restrict__ X, i64 n, int d, const wide *__restrict__ w, const double *__restrict__ y,
       const double *__restrict__ weight, const Link *__restrict__ links, double *__restrict__ index,
       double *__restrict__ parts, double *__restrict__ found) {
     extern __shared__ __align__(128) char raw[];
@@ -138,7 +140,8 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
     const i64 n_tiles = (n + ROWS - 1) / ROWS, n_full = n / ROWS;
     const i64 mine = me < n_tiles ? (n_tiles - me + everyone - 1) / everyone : 0;
 
-    real w_own[MODELS][CPT][VEC], g[MODELS][CPT][VEC];
+    wide w_own[MODELS][CPT][VEC];
+    real g[MODELS][CPT][VEC];
 #pragma unroll
     for (int m = 0; m < MODELS; m++)
 #pragma unroll
@@ -146,7 +149,7 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
 #pragma unroll
             for (int v = 0; v < VEC; v++) {
                 int j = (c * LANES + of_team) * VEC + v;
-                w_own[m][c][v] = j < width ? w[(size_t)m * d + begin + j] : (real)0;
+                w_own[m][c][v] = j < width ? w[(size_t)m * d + begin + j] : (wide)0;
                 g[m][c][v] = 0;
             }
 
@@ -209,7 +212,10 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
         }
         fetch_row(k + 1);
 
-        real a[PAIRS];
+        wide a[PAIRS];
+#if HELD
+        Stored held[ROWS][CPT];
+#endif
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) a[p] = 0;
 #pragma unroll
@@ -218,14 +224,23 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
             for (int c = 0; c < CPT; c++) {
                 int j = (c * LANES + of_team) * VEC;
                 if (c < CPT - 1 || j < width) {
+                    const Stored stored = *(const Stored *)(at + (r * width + j) * BYTES);
                     real x[VEC];
-                    read(at + (r * width + j) * BYTES, x);
+                    as_numbers(stored, x);
+#if HELD
+                    held[r][c] = stored;
+#endif
 #pragma unroll
                     for (int m = 0; m < MODELS; m++)
 #pragma unroll
-                        for (int v = 0; v < VEC; v++) a[m * ROWS + r] += x[v] * w_own[m][c][v];
+                        for (int v = 0; v < VEC; v++)
+                            a[m * ROWS + r] = add_product((wide)x[v], w_own[m][c][v], a[m * ROWS + r]);
                 }
             }
+        if (ALONE && HELD) {
+            __syncwarp();  // all lanes have their part of the tile
+            if (lane == 0 && k + STAGES < mine) load(k + STAGES, place);
+        }
         double value = (double)over_warp(a, lane);
         double *sums_now = sums + (k & 1) * FULL * CLUSTER * TEAM + pair * CLUSTER * TEAM;
 #if CLUSTER > 1
@@ -269,11 +284,15 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
                 int j = (c * LANES + of_team) * VEC;
                 if (c < CPT - 1 || j < width) {
                     real x[VEC];
+#if HELD
+                    as_numbers(held[r][c], x);
+#else
                     read(at + (r * width + j) * BYTES, x);
+#endif
 #pragma unroll
                     for (int m = 0; m < MODELS; m++)
 #pragma unroll
-                        for (int v = 0; v < VEC; v++) g[m][c][v] += e[m] * x[v];
+                        for (int v = 0; v < VEC; v++) g[m][c][v] = add_product(e[m], x[v], g[m][c][v]);
                 }
             }
         }
@@ -294,7 +313,7 @@ sweep(const char *__restrict__ X, i64 n, int d, const real *__restrict__ w, cons
                         g[m][c][v] = 0;
                     }
         }
-        if (ALONE) {
+        if (ALONE && !HELD) {
             __syncwarp();  // a warp that is a team knows by itself that it is done with its tile
             if (lane == 0 && k + STAGES < mine) load(k + STAGES, place);
         }
