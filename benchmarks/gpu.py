@@ -24,8 +24,8 @@ import scipy
 import sklearn
 
 import singleindex
-from singleindex import SingleIndexClassifier
-from singleindex.design import Visit
+from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
+from singleindex.design import DenseDesign, Visit
 from singleindex.design.gpu import as_gpu_design
 from singleindex.design.gpu.arrays import cupy
 from singleindex.design.gpu.dense import GpuDenseDesign
@@ -33,6 +33,7 @@ from singleindex.design.gpu.shape import STORAGES
 from singleindex.design.gpu.stream import GpuStreamedDesign
 from singleindex.link import MonotoneCurve
 from singleindex.solvers import OnePass
+from singleindex.structures import LowRank, Sparse
 
 from . import gpu_report
 from .gpu_timing import REPEATS, Reader, clocked, free_all, timed
@@ -103,6 +104,8 @@ def time_iteration(design, n, d):
     turn = iter(range(1 << 30))
     first, again = (design.sweep(visits[0], y, weight) for _ in range(2))
     same = np.array_equal(first.gradient, again.gradient) and np.array_equal(first.bins.sums, again.bins.sums)
+    for visit in visits * 2:  # from here on as in a fit, where all is recorded
+        design.sweep(visit, y, weight)
     return {
         "device_ms": time_on_device(design, visits[0], y, weight),
         "iteration_ms": timed(lambda: design.sweep(visits[next(turn) % 2], y, weight)),
@@ -116,22 +119,13 @@ def time_on_device(design, visit, y, weight):
     While the device is busy with an iteration before, the host asks for all of this one, and so is not
     waited for.
     """
-    cp, outcomes = cupy(), design.outcomes
-    y, weight = design.columns_sent.send(y), design.columns_sent.send(weight)
-    index = cp.empty((1, len(y.values)))
-
-    def ask():
-        models = design.exchange.send([visit], design.real)
-        found = design.device_visit(models, y.values, weight.values, index, outcomes.gradient)
-        outcomes.visit_rows(0, visit, found, index[0], index[0], y, weight)
-        outcomes.bring_back()
-
-    times = []
+    cp, times = cupy(), []
+    iteration = design.iteration_of([y], [weight], visit.n_bins)
     for _ in range(REPEATS):
         begin, end = cp.cuda.Event(), cp.cuda.Event()
-        ask()
+        iteration.ask(design, has_old=True)
         begin.record()
-        ask()
+        iteration.ask(design, has_old=True)
         end.record()
         end.synchronize()
         times.append(cp.cuda.get_elapsed_time(begin, end))
@@ -202,6 +196,76 @@ def fits():
     both = model().fit(X, y), model().fit(X.get(), y)
     found |= {f"{name}_float64": value for name, value in differences(*both).items()}
     return found
+
+
+def exact():
+    """Exact steps on correlated columns: from products that the device makes, and on the processor."""
+    cp, (n, d) = cupy(), (1 << 18, 2048)
+    X, y = problem(n, d)
+    X += cp.random.standard_normal((n, 1), dtype=np.float32)  # a factor that all columns share
+    settings = {"n_atoms": 50, "solver": "exact"}
+    ours = SingleIndexClassifier(**settings).fit(X, y)
+    row = {"n": n, "d": d, "gpu_s": clocked(lambda: SingleIndexClassifier(**settings).fit(X, y), repeats=3)}
+    weight = np.full(n, 1 / n)
+    design = as_gpu_design(X)
+    row["gram_s"] = clocked(lambda: design.gram(np.arange(d), weight), repeats=3)
+    on_host = BlockwiseDesign(X.get())
+    began = time.perf_counter()
+    theirs = SingleIndexClassifier(**settings).fit(on_host, y)
+    return row | {"cpu_s": time.perf_counter() - began} | differences(ours, theirs)
+
+
+class BlockwiseDesign(DenseDesign):
+    """An array whose exact steps go by products of all columns, as those of data on a GPU do."""
+
+    has_columns = False
+
+
+def searches():
+    """A search with data on the device, which it copies to the host, and with data that are there."""
+    (n, d), cp = (20_000, 200), cupy()
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    y = (rng.random(n) < 1 / (1 + np.exp(-X[:, :8].sum(axis=1)))).astype(int)
+    row, found = {"n": n, "d": d}, []
+    for name, data in (("gpu_s", cp.asarray(X)), ("cpu_s", X)):
+        began = time.perf_counter()
+        found.append(SingleIndexClassifierCV(cv=3).fit(data, y))
+        row[name] = time.perf_counter() - began
+    return row | differences(*found)
+
+
+def projections():
+    """How long a structure's projection takes on the host and on the device, w on its way included."""
+    cp, rows = cupy(), []
+    for d, count in ((4096, 50), (10**5, 50), (10**6, 1000)):
+        w = np.random.default_rng(0).standard_normal(d)
+
+        def there(w=w, count=count):
+            values = cp.asarray(w)
+            least = cp.partition(cp.abs(values), d - count)[d - count]  # noqa: B023
+            return cp.where(cp.abs(values) >= least, values, 0.0).get()
+
+        row = {
+            "structure": "Sparse",
+            "d": d,
+            "host_ms": 1e3 * clocked(lambda w=w, k=count: Sparse().project(w, k)),
+        }
+        rows.append(row | {"device_ms": 1e3 * clocked(there)})
+    for p in (64, 512):
+        w, structure = np.random.default_rng(0).standard_normal(p * p), LowRank(shape=(p, p))
+
+        def there(w=w, p=p):
+            left, size, right = cp.linalg.svd(cp.asarray(w).reshape(p, p), full_matrices=False)
+            return ((left[:, :5] * size[:5]) @ right[:5]).get()
+
+        row = {
+            "structure": "LowRank",
+            "d": p * p,
+            "host_ms": 1e3 * clocked(lambda w=w, s=structure: s.project(w, 5)),
+        }
+        rows.append(row | {"device_ms": 1e3 * clocked(there)})
+    return rows
 
 
 def differences(a, b):
@@ -318,7 +382,10 @@ def machine():
     }  # fmt: skip
 
 
-PARTS = {"iteration": iteration, "models": models, "csr": csr, "fits": fits}
+PARTS = {
+    "iteration": iteration, "models": models, "csr": csr, "projections": projections, "exact": exact,
+    "searches": searches, "fits": fits,
+}  # fmt: skip
 
 
 class Tee(io.TextIOBase):

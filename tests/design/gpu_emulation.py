@@ -6,12 +6,12 @@ from singleindex.design.gpu.shape import PATCH
 from singleindex.link import MonotoneCurve
 
 REAL = {"float32": np.float32, "float64": np.float64, "float16": np.float32, "bfloat16": np.float32}
-WIDE = REAL | {"float32": np.float64}
 
 
 def emulate_sweep(X, w, link, centre, y, weight, shape, n_blocks):
     """Return index, gradient and the sum of residuals, as `sweep.cu` has them in this shape."""
-    real, wide = REAL[shape.storage], WIDE[shape.storage]
+    real = REAL[shape.storage]
+    wide = np.float64 if shape.wide else real
     X = X.astype(real)
     index = emulate_index(X.astype(wide), w.astype(wide), shape)
     residual = emulate_residual(link, centre, index, y, weight)
@@ -21,7 +21,7 @@ def emulate_sweep(X, w, link, centre, y, weight, shape, n_blocks):
 
 
 def add_product(a, b, total):
-    """Return total + a × b: in single precision in one rounding, by way of double, which has room for a × b."""
+    """Return total + a × b; in single precision in one rounding, by way of double, which holds a × b."""
     if total.dtype == np.float64:
         return total + a * b
     return (total + a.astype(np.float64) * b).astype(np.float32)

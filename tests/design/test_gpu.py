@@ -11,7 +11,7 @@ from gpu_emulation import emulate_bins, emulate_sweep
 from singleindex.design import DenseDesign, Visit
 from singleindex.design.gpu import is_on_gpu
 from singleindex.design.gpu.arrays import NEEDS_CUPY, cupy, to_numpy
-from singleindex.design.gpu.rows import Facts, as_bins, scale_for
+from singleindex.design.gpu.exchange import Facts, as_bins, scale_for
 from singleindex.design.gpu.shape import PATCH, STORAGES, shape_for
 from singleindex.link import Bins, MonotoneCurve
 

@@ -12,7 +12,13 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from singleindex import SingleIndexClassifier, SingleIndexRegressor, SingleIndexRegressorCV, Slisotron
+from singleindex import (
+    SingleIndexClassifier,
+    SingleIndexRegressor,
+    SingleIndexRegressorCV,
+    Slisotron,
+    single_index_path,
+)
 from singleindex.datasets import make_single_index
 from singleindex.design import DenseDesign
 from singleindex.design.sweep import without_rows
@@ -702,6 +708,43 @@ class Reticent(DenseDesign):
 
     def take(self, rows):
         return Reticent(self.X[rows])
+
+
+class Apart(DenseDesign):
+    """Has no columns at hand, as data on a GPU; what needs them gets an array."""
+
+    has_columns = False
+
+    def at_hand(self):
+        return self.X
+
+    def columns(self, which):
+        raise AssertionError("columns are not at hand")
+
+    pack = columns
+
+
+@pytest.mark.parametrize("settings", [{"n_atoms": 3}, {"penalty": 0.1}, {"alpha": 0.1}])
+def test_without_columns_at_hand_exact_steps_go_by_products(settings):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 8)) + rng.standard_normal((3000, 1))
+    y = np.tanh(X[:, 0] - X[:, 1]) + 0.1 * rng.standard_normal(3000)
+    model = SingleIndexRegressor(solver="exact", **settings)
+    truth = model.fit(X, y).coef_
+    found = model.fit(Apart(X), y).coef_
+    np.testing.assert_allclose(found, truth, atol=0.02 * np.abs(truth).max())
+
+
+def test_what_goes_by_columns_gets_them():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 8)) + rng.standard_normal((300, 1))
+    y = np.tanh(X[:, 0] - X[:, 1]) + 0.1 * rng.standard_normal(300)
+    for fit in (
+        lambda X: SingleIndexRegressor(3).fit(X, y).coef_,
+        lambda X: SingleIndexRegressorCV(cv=3).fit(X, y).coef_,
+        lambda X: single_index_path(X, y, penalty=[0.5, 0.1], solver="exact").coefs,
+    ):
+        np.testing.assert_array_equal(fit(Apart(X)), fit(X))
 
 
 def test_a_design_need_not_tell_the_index_of_its_rows():

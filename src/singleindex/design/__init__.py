@@ -4,7 +4,7 @@ from .base import Design
 from .blocks import BlockDesign, ChunkError
 from .chunks import ChunkedData, chunk_arrays, read_chunks
 from .columns import DenseColumns, SparseColumns
-from .convert import as_design, as_row_design, multiply, take_rows
+from .convert import as_design, as_row_design, at_hand, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
@@ -33,6 +33,7 @@ __all__ = [
     "Visit",
     "as_design",
     "as_row_design",
+    "at_hand",
     "chunk_arrays",
     "column_factors",
     "multiply",

@@ -36,6 +36,11 @@ def as_row_design(X: Any, keeps_support: bool = False) -> Design:
     return CsrDesign(X, keeps_support) if sparse.issparse(X) else DenseDesign(X)
 
 
+def at_hand(X: Any) -> Any:
+    """Return checked data, or a design, where columns are at hand."""
+    return X.at_hand() if isinstance(X, Design) else X
+
+
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows of checked data, or of a design."""
     return X.take(rows) if isinstance(X, Design) else _safe_indexing(X, rows)

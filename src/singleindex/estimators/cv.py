@@ -36,6 +36,7 @@ class SearchMixin(SingleIndexBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data on a GPU are copied to the memory of the machine: a search goes by columns, on the processor.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Used in fitting, and in the scores where scikit-learn's scorer takes weights.

@@ -69,7 +69,7 @@ def solve_rows(
 ) -> Solved:
     """Solve for all outputs, in one pass or in two, without a final link."""
     solver = plan.solver_for(X, Y.shape[1])
-    if isinstance(solver, OnePass):
+    if isinstance(solver, OnePass) or (isinstance(solver, ExactSteps) and not _has_columns(X)):
         design = as_row_design(X, keeps_support=True)
         outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -80,6 +80,10 @@ def solve_rows(
         )
         return solved if plan.link_cv is None else with_index_of_rows(solved)
     return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress, (X.shape,))
+
+
+def _has_columns(X: Any) -> bool:
+    return not isinstance(X, Design) or X.has_columns
 
 
 # ---------------------------------------------------------------- two passes
@@ -138,7 +142,7 @@ def solve_in_two_passes(
         if isinstance(plan.solver, ExactSteps) or (
             plan.solver is None and takes_exact_steps(plan, view, y, weight)
         ):
-            result = solve_exactly(plan, view, y, weight, progress, checkpoint)
+            result = solve_exactly(plan, view.at_hand(), y, weight, progress, checkpoint)
         else:
             method = Gradient(
                 view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, sample_weight=weight

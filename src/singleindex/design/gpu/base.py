@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,32 +15,29 @@ from ..base import Design, by_outputs
 from ..checks import as_vector, check_length
 from ..sweep import Sweep, Visit
 from .arrays import check_room, cupy
-from .exchange import Exchange, Models, to_device
-from .rows import Column, Columns, Found, Outcomes
+from .exchange import Models, to_device
+from .iteration import NOT_FINITE, Iteration
+from .rows import Columns, Found, Rows
 
-NOT_FINITE = (
-    "X holds NaN or infinity, or numbers too large to be summed; remove or impute these rows, or rescale the "
-    "columns of X."
-)
 # Squared distances, in variances, from which the mean is too far away to measure a variance from.
 _FAR = 100.0
+# Rows that are multiplied with each other at once, in bytes; and data that are copied without a word.
+_BLOCK_BYTES, _LARGE = 1 << 30, 4 << 30
+# Iterations whose room is kept: of models that are swept in turns.
+_KEPT = 4
 
 
 class GpuDesign(Design):
     """Data on a GPU. What goes in and comes out is numpy's, and never longer than it must be.
 
-    A subclass has `shape`, `take`, `real` (the type of w and of the sums of an index on the device) and the methods whose
-    names begin with `device_`: what they take and return are arrays of the device.
+    A subclass has `shape`, `take`, `type_of_w`, `to_host` and the methods whose names begin with `device_`:
+    what they take and return are arrays of the device.
     """
-
-    real: Any = np.dtype(np.float32)
 
     def __init__(self, device: Any) -> None:
         self.device = device
-        self.columns_sent, self.exchange = Columns(), Exchange()
-        self.outcomes: Outcomes | None = None
-        # The indices of the iterates before these, which the next sweep compares its own with.
-        self.before: list[tuple[FloatArray, Any]] = []
+        self.columns_sent = Columns()
+        self.iterations: list[Iteration] = []
 
     # ------------------------------------------------------------ products
 
@@ -49,7 +46,7 @@ class GpuDesign(Design):
         if w.ndim == 2:
             return by_outputs(self.matvec, w, self.shape[0])
         with self.device:
-            index: FloatArray = self.device_index(self._send(w)).get()
+            index: FloatArray = self.index_of(w).get()
         if not np.isfinite(index).all():
             raise ValueError(NOT_FINITE)
         return index
@@ -99,66 +96,50 @@ class GpuDesign(Design):
             if visit.link is not None and not isinstance(visit.link, MonotoneCurve):
                 # A link that only the host knows.
                 return [Design.sweep(self, *each) for each in zip(visits, ys, weights, strict=True)]
-        count = self.models_at_once(len(visits))
+        count, sweeps = self.models_at_once(len(visits)), list[Sweep]()
         with self.device:
-            sweeps: list[Sweep] = []
-            indices: list[tuple[FloatArray, Any]] = []
-            while len(sweeps) < len(visits):
-                some = slice(len(sweeps), len(sweeps) + count)
-                index = cupy().empty((len(visits[some]), self.shape[0]))
-                sweeps += self._sweep(visits[some], ys[some], weights[some], index)
-                indices += zip((visit.w.copy() for visit in visits[some]), index, strict=True)
-            self.before = indices
-            return sweeps
+            for begin in range(0, len(visits), count):
+                some = slice(begin, begin + count)
+                iteration = self.iteration_of(ys[some], weights[some], visits[0].n_bins)
+                sweeps += iteration.sweep(self, visits[some])
+        return sweeps
 
     def models_at_once(self, wanted: int) -> int:
         """Return how many models one reading serves, of those that are wanted."""
         return 1
 
-    def _sweep(
-        self,
-        visits: Sequence[Visit],
-        ys: Sequence[FloatArray],
-        weights: Sequence[FloatArray | None],
-        index: Any,
-    ) -> list[Sweep]:
-        n = self.shape[0]
-        models = self.exchange.send(visits, self.real)
-        sent = [self.columns_sent.send(y) for y in ys]
-        heavy = [None if weight is None else self.columns_sent.send(weight) for weight in weights]
-        outcomes = self._outcomes(len(visits), visits[0].n_bins or 0)
-        found = self.device_visit(models, stacked(sent, n), stacked(heavy, n), index, outcomes.gradient)
-        # From here on the device is at work, and the host has time.
-        for k, visit in enumerate(visits):
-            old = self._index_before(visit)
-            outcomes.visit_rows(k, visit, found, index[k], old, sent[k], heavy[k])
-        sweeps = [check_finite(sweep) for sweep in outcomes.fetch()]
-        if visits[0].n_bins is None:
-            rows = zip(sweeps, index, ys, weights, strict=True)
-            sweeps = [replace(sweep, index=row.get(), y=y, weight=weight) for sweep, row, y, weight in rows]
-        return sweeps
+    def iteration_of(
+        self, ys: Sequence[FloatArray], weights: Sequence[FloatArray | None], n_bins: int | None
+    ) -> Iteration:
+        """Return the iteration of some models, with what their last one has left."""
+        for known in self.iterations:
+            if known.is_of(ys, weights, n_bins or 0):
+                return known
+        send = self.columns_sent.send
+        rows = [
+            Rows(send(y), None if weight is None else send(weight), n_bins or 0)
+            for y, weight in zip(ys, weights, strict=True)
+        ]
+        self.iterations = [Iteration(self, rows), *self.iterations[: _KEPT - 1]]
+        return self.iterations[0]
 
-    def _outcomes(self, n_models: int, n_bins: int) -> Outcomes:
-        key = (n_models, n_bins, self.shape[1])
-        if self.outcomes is None or self.outcomes.key != key:
-            self.outcomes = Outcomes(*key)
-        return self.outcomes
-
-    def _index_before(self, visit: Visit) -> Any:
-        """Return the index of the iterate before, on the device; None where it is the same iterate."""
-        if visit.w_old is visit.w:
-            return None
-        for w, index in self.before:
-            if np.array_equal(w, visit.w_old):
-                return index
-        if visit.index_old is not None:
-            return to_device(visit.index_old)
-        return self.device_index(self._send(visit.w_old))
+    def index_of(self, w: FloatArray) -> Any:
+        """Return X w, on the device."""
+        return self.device_index(self._send(w))
 
     def _send(self, w: FloatArray) -> Any:
-        return cupy().asarray(np.ascontiguousarray(w, dtype=self.real))
+        return cupy().asarray(np.ascontiguousarray(w, dtype=self.type_of_w()))
 
     # ------------------------------------------------------------ of the device, by kind of data
+
+    @property
+    def is_recordable(self) -> bool:
+        """Whether a visit needs no memory but what is kept for the next, so that it can be recorded."""
+        return False
+
+    def type_of_w(self, n_models: int = 1) -> Any:
+        """Return the type that w of so many models has on the device."""
+        raise NotImplementedError
 
     def device_index(self, w: Any) -> Any:
         """Return X w."""
@@ -186,37 +167,58 @@ class GpuDesign(Design):
     def take(self, rows: NDArray[np.intp]) -> GpuDesign:
         raise NotImplementedError
 
+    # ------------------------------------------------------------ columns
+
     def gram(self, which: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         """Return the weighted covariances of some columns, made on the device; `weight` sums to one."""
-        cp = cupy()
+        cp, n, k = cupy(), self.shape[0], len(which)
+        mean = self.column_moments(weight)[0][which]
         with self.device:
-            check_room(24 * self.shape[0] * len(which), "the chosen columns")
-            columns, omega = self.device_columns(which), cp.asarray(weight, dtype=np.float64)
-            columns -= omega @ columns
-            covariance: FloatArray = ((columns.T * omega) @ columns).get()
+            check_room(8 * k * k + 2 * _BLOCK_BYTES, "the products of columns")
+            centre, root = cp.asarray(mean), cp.sqrt(to_device(weight))[:, None]
+            chosen = None if k == self.shape[1] and (which == np.arange(k)).all() else cp.asarray(which)
+            products, rows = cp.zeros((k, k)), max(_BLOCK_BYTES // (8 * max(k, 1)), 1)
+            for begin in range(0, n, rows):
+                some = slice(begin, min(begin + rows, n))
+                block = self.device_block(some, chosen)
+                block -= centre
+                block *= root[some]
+                products += block.T @ block
+            covariance: FloatArray = products.get()
         return covariance
 
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
         with self.device:
-            return np.asfortranarray(self.device_columns(which).get())
+            block = self.device_block(slice(0, self.shape[0]), cupy().asarray(which))
+            return np.asfortranarray(block.get())
 
-    def device_columns(self, which: NDArray[np.intp]) -> Any:
-        """Return some columns in double, a new array."""
+    def device_block(self, rows: slice, which: Any) -> Any:
+        """Return some columns of some rows in double, a new array; None for all columns."""
         raise NotImplementedError
 
+    # ------------------------------------------------------------ on the host
 
-def check_finite(sweep: Sweep) -> Sweep:
-    if not np.isfinite(sweep.gradient).all():
-        raise ValueError(NOT_FINITE)
-    return sweep
+    @property
+    def has_columns(self) -> bool:
+        return False
 
+    def at_hand(self) -> Any:
+        """Return a copy in the memory of this machine, for what goes by columns; a large one is told of."""
+        n_bytes = self.n_bytes
+        if n_bytes > _LARGE:
+            warnings.warn(
+                f"Searches, and exact steps that go by columns, copy X to the memory of this machine, "
+                f"{n_bytes / 2**30:.1f} GiB, and are carried out there; solver='one-pass' stays on the GPU.",
+                stacklevel=2,
+            )
+        with self.device:
+            return self.to_host()
 
-def stacked(columns: Sequence[Column | None], n_rows: int) -> Any:
-    """Return columns as the rows of an array of the device, None where there are none."""
-    values = [None if column is None else column.values for column in columns]
-    if len(values) == 1:
-        return values[0]
-    if all(column is None for column in values):
-        return None
-    ones = cupy().ones(n_rows)
-    return cupy().stack([ones if column is None else column for column in values])
+    @property
+    def n_bytes(self) -> int:
+        """How large a copy on the host would be."""
+        return self.shape[0] * self.shape[1] * int(self.dtype.itemsize)
+
+    def to_host(self) -> Any:
+        """Return the data as an array of numpy, or a matrix of scipy."""
+        raise NotImplementedError

@@ -12,7 +12,7 @@ from .arrays import check_room, cupy
 from .base import GpuDesign
 from .exchange import Models
 from .kernels import address, csr_kernel, n_blocks
-from .rows import Found, link_residuals
+from .rows import Found, Residuals
 
 WIDTH = 1 << 14  # columns of a block, as in csr.cu
 
@@ -28,6 +28,7 @@ class GpuCsrDesign(GpuDesign):
         if X.dtype not in (np.float32, np.float64):
             raise ValueError(f"X holds {X.dtype}, not float32 or float64; use X.astype(np.float32).")
         super().__init__(X.data.device)
+        self.residuals: Residuals | None = None
         self.dtype = self.real = np.dtype(X.dtype)
         with self.device:
             self.X = as_canonical(X)
@@ -38,6 +39,13 @@ class GpuCsrDesign(GpuDesign):
     def shape(self) -> tuple[int, int]:
         n, d = self.X.shape
         return n, d
+
+    @property
+    def is_recordable(self) -> bool:
+        return True
+
+    def type_of_w(self, n_models: int = 1) -> Any:
+        return self.real
 
     def device_index(self, w: Any) -> Any:
         return self.by_rows.product(w)
@@ -78,16 +86,24 @@ class GpuCsrDesign(GpuDesign):
 
     def device_visit(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         self.by_rows.product(models.w[0], out=index[0])
-        residual, found = link_residuals(models.sent, index[0], y, weight)
-        self.by_columns.product(residual.astype(self.real), out=gradient[0])
-        return found
+        self.residuals = self.residuals or Residuals(self.shape[0], str(self.real))
+        self.by_columns.product(self.residuals.fill(models.sent, index[0], y, weight), out=gradient[0])
+        return self.residuals.found
 
     def take(self, rows: NDArray[np.intp]) -> GpuCsrDesign:
         with self.device:
             return GpuCsrDesign(self.X[cupy().asarray(rows)])
 
-    def device_columns(self, which: NDArray[np.intp]) -> Any:
-        return self.X[:, cupy().asarray(which)].toarray().astype(np.float64)
+    def device_block(self, rows: slice, which: Any) -> Any:
+        block = self.X[rows] if which is None else self.X[rows][:, which]
+        return block.toarray().astype(np.float64)
+
+    def to_host(self) -> Any:
+        return self.X.get()
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.X.nnz * (self.dtype.itemsize + 4))
 
 
 class SortedEntries:
@@ -108,6 +124,7 @@ class SortedEntries:
             self.data[begin:end] = X.data[chosen]
             self.columns[begin:end] = (X.indices[chosen] % WIDTH).astype(np.uint16)
             self.starts[block] = begin + cp.searchsorted(chosen, X.indptr)
+        self.partial: Any = None  # made when it is first needed, and kept
         self.lanes = lanes_for(X.nnz / max(self.n * self.n_blocks, 1))
         # Two blocks of threads for each multiprocessor, or as many as there are blocks of columns.
         self.chunk = max(-(-self.n // max(2 * n_blocks() // self.n_blocks, 1)), 1)
@@ -115,20 +132,21 @@ class SortedEntries:
     def product(self, vector: Any, out: Any = None) -> Any:
         """Return the product in double, of a vector of the type of the entries."""
         cp, kind = cupy(), str(self.data.dtype)
-        partial = cp.empty((self.n_blocks, self.n), dtype=self.data.dtype)
+        if self.partial is None:
+            self.partial = cp.empty((self.n_blocks, self.n), dtype=self.data.dtype)
         kernel, room = csr_kernel("csr_parts", kind), WIDTH * self.data.dtype.itemsize
         kernel.max_dynamic_shared_size_bytes = room
         kernel(
             (-(-self.n // self.chunk), self.n_blocks), (1024,),
             (np.int64(self.n), np.int64(self.d), np.int32(self.lanes), np.int64(self.chunk),
              address(self.data), address(self.columns), address(self.starts), address(vector),
-             address(partial)),
+             address(self.partial)),
             shared_mem=room,
         )  # fmt: skip
         out = cp.empty(self.n) if out is None else out
         csr_kernel("csr_add", kind)(
             (4 * n_blocks(),), (256,),
-            (np.int64(self.n), np.int32(self.n_blocks), address(partial), address(out)),
+            (np.int64(self.n), np.int32(self.n_blocks), address(self.partial), address(out)),
         )  # fmt: skip
         return out
 

@@ -13,11 +13,13 @@ from .arrays import cupy
 from .base import GpuDesign
 from .exchange import Models
 from .kernels import add_parts, address, has_bulk_copies, n_blocks, plain_kernel, sweep_kernel
-from .rows import Found, link_residuals
-from .shape import MOST_MODELS, STORAGES, shape_for, type_of_w, vector_length
+from .rows import Found, Residuals
+from .shape import MOST_MODELS, STORAGES, is_wide, shape_for, type_of_w, vector_length
 
 # Rows of a chunk of column sums, at least; and how many chunks there are at most.
 _LEAST_CHUNK, _MOST_CHUNKS = 256, 256
+# Rows that are brought to the host at once where they have to be converted.
+_ROWS_TO_HOST = 1 << 12
 
 
 class GpuDenseDesign(GpuDesign):
@@ -35,10 +37,9 @@ class GpuDenseDesign(GpuDesign):
         with self.device:
             self.X = X if X.strides[1] == X.itemsize and X.strides[0] >= 0 else cupy().ascontiguousarray(X)
         self.storage = storage
-        self.real = type_of_w(storage)
         self.dtype = np.dtype(np.float64 if storage == "float64" else np.float32)
         self.is_packed = self._is_packed()
-        self.room: tuple[Any, Any] | None = None
+        self.rooms: dict[tuple[int, int], tuple[Any, Any]] = {}
 
     def _is_packed(self) -> bool:
         """Tell whether rows follow one another and begin where bulk copies can, on a device that has them."""
@@ -50,6 +51,13 @@ class GpuDenseDesign(GpuDesign):
     def shape(self) -> tuple[int, int]:
         n, d = self.X.shape
         return n, d
+
+    def type_of_w(self, n_models: int = 1) -> Any:
+        return type_of_w(self.shape[1], self.storage, n_models)
+
+    @property
+    def is_recordable(self) -> bool:
+        return self.is_packed and shape_for(self.shape[1], self.storage) is not None
 
     # ------------------------------------------------------------ products
 
@@ -72,7 +80,7 @@ class GpuDenseDesign(GpuDesign):
     def device_index(self, w: Any) -> Any:
         n, d = self.shape
         index = cupy().empty(n)
-        plain_kernel("row_products", self.storage, self._vector())(
+        plain_kernel("row_products", self.storage, self._vector(), is_wide(d, self.storage))(
             (min(-(-n // 8), 16 * n_blocks()),), (256,),
             (address(self.X), np.int64(n), np.int64(d), np.int64(self.X.strides[0]), address(w),
              address(index)),
@@ -105,7 +113,7 @@ class GpuDenseDesign(GpuDesign):
         if self.storage == "bfloat16":
             bits = values.view(np.uint16).astype(np.uint32) << 16
             values = bits.view(np.float32)
-        return values.astype(np.float64)
+        return values.astype(np.float64)  # a copy, always
 
     # ------------------------------------------------------------ one visit of all rows
 
@@ -127,7 +135,7 @@ class GpuDenseDesign(GpuDesign):
         parts, found = self._room_for(workers, shape.models * d)
         sweep_kernel(shape, d)(
             (blocks,), (shape.threads,),
-            (address(self.X), np.int64(n), np.int32(d), models.place_of_w, address(y), address(weight),
+            (address(self.X), np.int64(n), np.int32(d), address(models.w), address(y), address(weight),
              address(models.sent), address(index), address(parts), address(found)),
             shared_mem=shape.shared_bytes(d),
         )  # fmt: skip
@@ -136,17 +144,18 @@ class GpuDenseDesign(GpuDesign):
         return Found(found, shape.lanes)
 
     def _room_for(self, workers: int, width: int) -> tuple[Any, Any]:
-        """Return room for what every worker finds, the same as in the iteration before."""
-        if self.room is None or self.room[0].shape != (workers, width):
-            self.room = cupy().empty((workers, width)), cupy().empty((workers, 3, 32))
-        return self.room
+        """Return room for what every worker finds, the same at every visit of as many models."""
+        key = workers, width
+        if key not in self.rooms:
+            self.rooms[key] = cupy().empty(key), cupy().empty((workers, 3, 32))
+        return self.rooms[key]
 
     def _visit_twice(self, models: Models, y: Any, weight: Any, index: Any, gradient: Any) -> Found:
         """Do the same by two products: for older devices, and rows that bulk copies cannot read."""
         index[0] = self.device_index(models.w[0])
-        residual, found = link_residuals(models.sent, index[0], y, weight)
-        gradient[0] = self.device_sums(residual, None)
-        return found
+        residuals = Residuals(self.shape[0], "float64")
+        gradient[0] = self.device_sums(residuals.fill(models.sent, index[0], y, weight), None)
+        return residuals.found
 
     # ------------------------------------------------------------ rows and columns
 
@@ -154,5 +163,14 @@ class GpuDenseDesign(GpuDesign):
         with self.device:
             return GpuDenseDesign(self.X[cupy().asarray(rows)], self.storage)
 
-    def device_columns(self, which: NDArray[np.intp]) -> Any:
-        return self._as_double(self.X[:, cupy().asarray(which)])
+    def device_block(self, rows: slice, which: Any) -> Any:
+        return self._as_double(self.X[rows] if which is None else self.X[rows][:, which])
+
+    def to_host(self) -> Any:
+        if self.storage not in ("float16", "bfloat16"):
+            return self.X.get()
+        host = np.empty(self.shape, dtype=self.dtype)
+        for begin in range(0, len(host), _ROWS_TO_HOST):
+            rows = slice(begin, begin + _ROWS_TO_HOST)
+            host[rows] = self._as_double(self.X[rows]).get()
+        return host

@@ -1,29 +1,37 @@
-"""What goes to the device in an iteration: coefficients and links, in one copy through pinned memory."""
+"""What goes to the device in an iteration, and what comes back: one copy each, through pinned memory."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from math import floor, isfinite, ldexp, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...link._bins import sums_of_whole_numbers
+from ...link.bins import Bins
 from ...link.curve import MonotoneCurve
 from ..arrays import FloatArray
-from ..sweep import Visit
+from ..sweep import Sweep, Visit
 from .arrays import cupy
-from .kernels import address, link_kernel
+from .kernels import address, link_kernel, n_blocks
 
-# As `Link` in link.cuh: corners, first, n_corners, n_cells, cells_per_unit, centre.
-_LINK = struct.Struct("<QQiidd")
+# As `Link` in link.cuh: corners, points, first, n_corners, n_cells, cells_per_unit, centre.
+_LINK = struct.Struct("<QQQiidd")
+# As `Asked` in rows.cu: exponent, centre, centre_old, y_centre.
+_ASKED = struct.Struct("<dddd")
 _CORNER = 32  # bytes of `Corner`
 # Every part begins at a multiple of so many bytes.
 _ALIGNED = 64
 _CELLS_PER_CORNER, _MIN_CELLS, _MAX_CELLS = 4, 1 << 10, 1 << 14
-# Points that are all sent: to look for the corners among them takes longer than it saves.
+# Points of a link that are all sent, however short rows are.
 _FEW_POINTS = 512
+# Whole numbers stay below two to this power, whatever is added up in them.
+_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -31,85 +39,157 @@ class Models:
     """Coefficients and links of some models, in one array of the device: the links first."""
 
     sent: Any
-    of_w: int
-    shape: tuple[int, int]
-    real: Any
+    w: Any
 
     def __len__(self) -> int:
-        return self.shape[0]
-
-    @property
-    def w(self) -> Any:
-        n_bytes = self.shape[0] * self.shape[1] * self.real.itemsize
-        return self.sent[self.of_w : self.of_w + n_bytes].view(self.real).reshape(self.shape)
-
-    @property
-    def place_of_w(self) -> Any:
-        """Where the coefficients begin, as kernels take it."""
-        return np.uint64(self.sent.data.ptr + self.of_w)
+        return len(self.w)
 
 
-class Exchange:
-    """Room on both sides, kept for the next iteration: who sends anew has fetched what came of it."""
+class Outbox:
+    """Coefficients, links and what else is asked of a visit, on their way to the device.
 
-    def __init__(self) -> None:
-        self.staged: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
-        self.sent: Any = None
+    The host writes them to pinned memory, of a link only x and y of its points: slopes, and the grid to find
+    them by, are made on the device. Who writes anew has fetched what came of the last.
+    """
 
-    def send(self, visits: Sequence[Visit], real: Any) -> Models:
-        """Send the coefficients and the links of some visits."""
-        curves = [points_of(visit.link) for visit in visits]
-        sizes = [len(x) for x, _ in curves]
-        n_cells = [min(max(_CELLS_PER_CORNER * size, _MIN_CELLS), _MAX_CELLS) for size in sizes]
-        d, of_w = len(visits[0].w), aligned(_LINK.size * len(visits))
-        of_corners = of_w + aligned(len(visits) * d * real.itemsize)
-        total = of_corners + _CORNER * sum(sizes)
-        self._make_room(total + 4 * sum(n_cells))
-        place = self.sent.data.ptr
-        cells = place + total
-        for k, visit in enumerate(visits):
-            at = of_w + k * d * real.itemsize
-            self.staged[at : at + d * real.itemsize].view(real)[...] = visit.w
-            own = self.staged[of_corners : of_corners + _CORNER * sizes[k]].view(np.float64)
-            per_unit = n_cells[k] * write_corners(*curves[k], own.reshape(-1, 4)) if sizes[k] else 0.0
+    def __init__(self, n_models: int, d: int, real: Any, n_points: int = _FEW_POINTS) -> None:
+        self.n_points = n_points
+        self.of_asked = aligned(_LINK.size * n_models)
+        of_w = self.of_asked + aligned(_ASKED.size * n_models)
+        of_points = of_w + aligned(n_models * d * real.itemsize)
+        self.n_bytes = of_points + 16 * n_models * n_points
+        # Behind what is sent there is room for what is made of it.
+        of_corners = aligned(self.n_bytes)
+        of_cells = of_corners + _CORNER * n_points * n_models
+        self.sent = cupy().empty(of_cells + 4 * _MAX_CELLS * n_models, dtype=np.uint8)
+        self.staged = pinned_bytes(self.n_bytes)
+        self.w = self.staged[of_w : of_w + n_models * d * real.itemsize].view(real).reshape(n_models, d)
+        self.points = self.staged[of_points:].view(np.float64).reshape(n_models, 2, n_points)
+        begin = self.sent.data.ptr
+        self.places = [
+            (begin + of_corners + k * _CORNER * n_points, begin + of_points + k * 16 * n_points,
+             begin + of_cells + k * 4 * _MAX_CELLS)
+            for k in range(n_models)
+        ]  # fmt: skip
+        on_device = self.sent[of_w : of_w + self.w.nbytes].view(real).reshape(n_models, d)
+        self.models = Models(self.sent, on_device)
+
+    def asked(self, k: int) -> Any:
+        """Return where on the device it lies what is asked of the visit of a model."""
+        return np.uint64(self.sent.data.ptr + self.of_asked + k * _ASKED.size)
+
+    def write(self, visits: Sequence[Visit], curves: Sequence[tuple[FloatArray, FloatArray]]) -> None:
+        """Write what is to be sent; of every link the points."""
+        for k, (visit, (x, y)) in enumerate(zip(visits, curves, strict=True)):
+            size = len(x)
+            self.w[k] = visit.w
+            self.points[k, 0, :size], self.points[k, 1, :size] = x, y
+            n_cells = min(max(_CELLS_PER_CORNER * size, _MIN_CELLS), _MAX_CELLS)
             _LINK.pack_into(
-                self.staged.data, _LINK.size * k, place + of_corners, cells, sizes[k], n_cells[k], per_unit,
-                visit.centre,
+                self.staged.data, k * _LINK.size, *self.places[k], size, n_cells, 0.0, visit.centre
+            )
+            _ASKED.pack_into(
+                self.staged.data, self.of_asked + k * _ASKED.size,
+                nan if visit.exponent is None else visit.exponent, visit.centre, visit.centre_old,
+                visit.y_centre,
             )  # fmt: skip
-            of_corners, cells = of_corners + _CORNER * sizes[k], cells + 4 * n_cells[k]
-        self.sent.data.copy_from_host_async(self.staged.ctypes.data, total, cupy().cuda.get_current_stream())
-        if any(sizes):
-            link_kernel("fill_cells")((len(visits),), (1024,), (address(self.sent),))
-        return Models(self.sent, of_w, (len(visits), d), real)
 
-    def _make_room(self, n_bytes: int) -> None:
-        if len(self.staged) < n_bytes:
-            self.staged, self.sent = pinned_bytes(2 * n_bytes), cupy().empty(2 * n_bytes, dtype=np.uint8)
-
-
-def aligned(n_bytes: int) -> int:
-    return -(-n_bytes // _ALIGNED) * _ALIGNED
+    def send(self) -> Models:
+        """Ask for the copy, and for what is made of it."""
+        stream = cupy().cuda.get_current_stream()
+        self.sent.data.copy_from_host_async(self.staged.ctypes.data, self.n_bytes, stream)
+        link_kernel("make_links", "float64")(
+            (len(self.models),), (1024,), (address(self.sent), np.int32(self.n_points))
+        )
+        return self.models
 
 
-def points_of(link: MonotoneCurve | None) -> tuple[FloatArray, FloatArray]:
-    """Return x and y of the points of a link, only of its corners where there are many; none for no link."""
+def points_of(link: MonotoneCurve | None, d: int) -> tuple[FloatArray, FloatArray]:
+    """Return x and y of the points of a link, none for no link; only of its corners where these are worth it.
+
+    To look for them takes the host a while. Where rows are short, all links that are looked up save more.
+    """
     if link is None:
         return np.empty(0), np.empty(0)
-    if len(link.x) <= _FEW_POINTS:
+    if len(link.x) <= max(_FEW_POINTS, d):
         return link.x, link.y
     x, y = link.knots_.T
     return x, y
 
 
-def write_corners(x: FloatArray, y: FloatArray, corners: FloatArray) -> float:
-    """Write x, y, slope and the next x of every point of a link; return one over the range of x."""
-    corners[:, 0], corners[:, 1] = x, y
-    corners[:-1, 3], corners[-1, 2:] = x[1:], (0.0, np.inf)
-    with np.errstate(all="ignore"):
-        slopes = (y[1:] - y[:-1]) / (x[1:] - x[:-1])
-        # A jump too steep for a number is not between any two indices that differ in it.
-        np.minimum(slopes, np.finfo(np.float64).max, out=corners[:-1, 2])
-        return float(1 / (x[-1] - x[0])) if x[-1] > x[0] else 0.0
+# ---------------------------------------------------------------- what comes back
+
+
+class Facts(NamedTuple):
+    """What is known of the rows as a whole; as `Facts` in rows.cu."""
+
+    residual: float
+    low: float
+    high: float
+    exponent: float
+    first: float
+
+
+_FACTS = struct.Struct("<5d")
+
+
+class Inbox:
+    """Facts, sums by block, bins and gradients of some models, on their way back."""
+
+    def __init__(self, n_models: int, n_bins: int, d: int) -> None:
+        self.n_bins = n_bins
+        # For each model facts, sums and bins; behind them all gradients.
+        ends = _FACTS.size, _FACTS.size + 72 * n_blocks()
+        size = ends[1] + 24 * n_bins
+        self.room = cupy().empty(n_models * (size + 8 * d), dtype=np.uint8)
+        self.fetched = pinned_bytes(len(self.room))
+        self.gradient = self.room[n_models * size :].view(np.float64).reshape(n_models, d)
+        self.gradients = self.fetched[n_models * size :].view(np.float64).reshape(n_models, d)
+        self.begins = [k * size for k in range(n_models)]
+        own = [self.fetched[begin : begin + size] for begin in self.begins]
+        self.sums = [part[ends[0] : ends[1]].view(np.float64).reshape(-1, 9) for part in own]
+        self.bins = [part[ends[1] :].view(np.int64).reshape(3, n_bins) for part in own]
+        self.ends = ends
+
+    def places(self, k: int) -> tuple[Any, Any, Any]:
+        """Return where on the device facts, sums and bins of a model belong."""
+        begin = self.room.data.ptr + self.begins[k]
+        return np.uint64(begin), np.uint64(begin + self.ends[0]), np.uint64(begin + self.ends[1])
+
+    def ask(self) -> None:
+        """Ask for the copy."""
+        stream = cupy().cuda.get_current_stream()
+        self.room.data.copy_to_host_async(self.fetched.ctypes.data, len(self.room), stream)
+
+    def sweep(self, k: int, scales: tuple[float, float]) -> Sweep:
+        """Return the sweep of a model, once it is here; `scales` are those of its bins."""
+        facts, bins = Facts(*_FACTS.unpack_from(self.fetched.data, self.begins[k])), None
+        if self.n_bins and isfinite(facts.first):
+            bins = as_bins(facts, self.bins[k], *scales)
+        return Sweep(self.gradients[k].copy(), facts.residual, self.sums[k].sum(axis=0), bins)
+
+
+@lru_cache(maxsize=64)
+def scale_for(largest: float) -> float:
+    """Return the power of two by which sums up to `largest` become whole numbers of 62 bits at most."""
+    _, exponent = np.frexp(max(largest, np.finfo(np.float64).tiny))
+    return float(np.ldexp(1.0, min(_BITS - int(exponent), 1000)))
+
+
+def as_bins(facts: Facts, whole: Any, weight_scale: float, y_scale: float) -> Bins:
+    """Return the bins of whole numbers, of shape (3, n_bins), as `Bins` has them."""
+    exponent, first = int(facts.exponent), facts.first
+    used = floor(ldexp(facts.high, -exponent)) - int(first) + 1
+    sums = np.empty((used, 3))
+    sums_of_whole_numbers(whole, first, ldexp(1.0, exponent), 1 / weight_scale, 1 / y_scale, sums)
+    return Bins(whole.shape[1], exponent, first, sums)
+
+
+# ---------------------------------------------------------------- memory
+
+
+def aligned(n_bytes: int) -> int:
+    return -(-n_bytes // _ALIGNED) * _ALIGNED
 
 
 def to_device(values: FloatArray) -> Any:

@@ -43,16 +43,16 @@ def _sweep_kernel(shape: Shape, d: int, device: int) -> Any:
     return found
 
 
-def plain_kernel(name: str, storage: str, vec: int) -> Any:
-    return on_this_device(name, ("numbers.cuh", "plain.cu"), storage_options(storage, vec))
+def plain_kernel(name: str, storage: str, vec: int, wide: bool = False) -> Any:
+    return on_this_device(name, ("numbers.cuh", "plain.cu"), storage_options(storage, vec, wide))
 
 
 def row_kernel(name: str) -> Any:
     return on_this_device(name, ("numbers.cuh", "rows.cu"), storage_options("float64", 1))
 
 
-def link_kernel(name: str) -> Any:
-    return on_this_device(name, ("numbers.cuh", "link.cuh", "link.cu"), storage_options("float64", 1))
+def link_kernel(name: str, storage: str) -> Any:
+    return on_this_device(name, ("numbers.cuh", "link.cuh", "link.cu"), storage_options(storage, 1))
 
 
 def csr_kernel(name: str, storage: str) -> Any:

@@ -6,12 +6,12 @@
 // highest index.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 link_rows(i64 n, const Link *__restrict__ links, const double *__restrict__ index, const double *__restrict__ y,
-          const double *__restrict__ weight, double *__restrict__ residual, double *__restrict__ found) {
+          const double *__restrict__ weight, real *__restrict__ residual, double *__restrict__ found) {
     const Link link = links[0];
     double own[3] = {0, 1.0 / 0.0, -1.0 / 0.0};
     for (i64 i = (i64)blockIdx.x * BLOCK + threadIdx.x; i < n; i += (i64)gridDim.x * BLOCK) {
         const double at = index[i], value = (weight ? weight[i] : 1) * link_less_y(link, at, y[i]);
-        residual[i] = value;
+        residual[i] = (real)value;
         own[0] += value;
         own[1] = fmin(own[1], at), own[2] = fmax(own[2], at);
     }

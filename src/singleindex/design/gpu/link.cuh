@@ -7,8 +7,9 @@ struct Corner {
 };
 
 struct Link {
-    const Corner *corners;
-    const int *first;
+    Corner *corners;       // made on the device of
+    const double *points;  // what was sent: x of all points, then y, each with room for n_points
+    int *first;
     int n_corners, n_cells;  // no corners: the residual is the index less `centre`
     double cells_per_unit, centre;
 };
@@ -27,21 +28,29 @@ __device__ __forceinline__ double link_less_y(const Link &link, double index, do
     return value - y;
 }
 
-// Where to look on for the corner before an index: one block for each link.
-extern "C" __global__ void __launch_bounds__(1024) fill_cells(const Link *__restrict__ links) {
+// Makes the corners of the points that were sent, and the grid that says where to look: one block for each link.
+extern "C" __global__ void __launch_bounds__(1024) make_links(Link *__restrict__ links, int n_points) {
     const Link link = links[blockIdx.x];
     if (link.n_corners == 0) return;
-    const double begin = link.corners[0].x, width = (link.corners[link.n_corners - 1].x - begin) / link.n_cells;
+    const double *x = link.points, *y = x + n_points;
+    const int last = link.n_corners - 1;
+    for (int k = threadIdx.x; k <= last; k += 1024) {
+        // A jump too steep for a number is not between any two indices that differ in it.
+        const double slope = k < last ? fmin((y[k + 1] - y[k]) / (x[k + 1] - x[k]), 1.7976931348623157e308) : 0;
+        link.corners[k] = {x[k], y[k], slope, k < last ? x[k + 1] : 1.0 / 0.0};
+    }
+    const double begin = x[0], range = x[last] - begin, width = range / link.n_cells;
+    if (threadIdx.x == 0) links[blockIdx.x].cells_per_unit = range > 0 ? link.n_cells * (1 / range) : 0;
     for (int cell = threadIdx.x; cell < link.n_cells; cell += 1024) {
-        const double x = begin + width * cell;
-        int low = 0, high = link.n_corners;  // corners before low are not behind x, those from high on are
+        const double at = begin + width * cell;
+        int low = 0, high = link.n_corners;  // points before low are not behind `at`, those from high on are
         while (low < high) {
             int middle = (low + high) / 2;
-            if (link.corners[middle].x <= x)
+            if (x[middle] <= at)
                 low = middle + 1;
             else
                 high = middle;
         }
-        ((int *)link.first)[cell] = max(min(low - 1, link.n_corners - 2), 0);
+        link.first[cell] = max(min(low - 1, last - 1), 0);
     }
 }

@@ -1,7 +1,7 @@
 // How stored numbers are read, for all kernels. Set from outside: STORAGE (0 float, 1 double, 2 half, 3 bfloat16)
 // and VEC, how many numbers are read at once. Sums over rows are in `real`: double for double, float for all others.
-// An index, and w, are in `wide`: double for float, too. The link is fitted to bins of the index, and how long w has
-// to be for it is so ill-conditioned that an index of seven digits leaves only four of it.
+// An index, and w, are in `wide`: in double for float, too, where WIDE says so. The link is fitted to bins of the
+// index, and how long w has to be for it is so ill-conditioned that an index of seven digits leaves four of it.
 
 typedef unsigned long long u64;
 typedef long long i64;
@@ -17,10 +17,10 @@ typedef float real;
 #define BYTES 2
 #endif
 #endif
-#if STORAGE < 2
+#if WIDE
 typedef double wide;
 #else
-typedef float wide;
+typedef real wide;
 #endif
 
 // ------------------------------------------------------------------------------------------------ numbers

@@ -10,6 +10,10 @@ struct Facts {  // of one model: this is what travels, with the sums and the bin
     double residual, low, high, exponent, first;
 };
 
+struct Asked {  // of one model: this is what is sent; the exponent is NAN for none
+    double exponent, centre, centre_old, y_centre;
+};
+
 #define LEAST_EXPONENT -960
 #define MOST_NUMBER 9007199254740992.0  // 2^53: beyond it whole numbers are not told apart
 
@@ -21,11 +25,12 @@ __device__ __forceinline__ double merged(double a, double b, int what) {
 
 // Adds up what `count` workers have found, each a row of 3 × 32 lanes, of which the lanes from first_lane to
 // end_lane are those of this model; and settles the width of the bins as Bins of link/bins.py does: the finest,
-// from `exponent` on where there is one (NAN for none), at which the range of the index takes at most n_bins. Sets
+// from the exponent that was asked for on, at which the range of the index takes at most n_bins. Sets
 // the bins to zero.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-finish(const double *__restrict__ found, int count, int first_lane, int end_lane, double exponent, int n_bins,
+finish(const double *__restrict__ found, int count, int first_lane, int end_lane, const Asked *__restrict__ asked, int n_bins,
        Facts *__restrict__ facts, u64 *__restrict__ bins) {
+    const double exponent = asked->exponent;
     for (int k = threadIdx.x; k < 3 * n_bins; k += BLOCK) bins[k] = 0;
     __shared__ double of_warp[3][32][33];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -135,11 +140,11 @@ __device__ __forceinline__ void visit(const Rows &rows, double value, double old
 // bins: 3 × n_bins, which begin at zero; near: whether a block's own fit into shared memory.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 visit_rows(i64 n, const double *__restrict__ index, const double *__restrict__ index_old,
-           const double *__restrict__ y_of, const double *__restrict__ weight, double centre, double centre_old,
-           double y_centre, double *__restrict__ sums, const Facts *__restrict__ facts, int n_bins, int near,
+           const double *__restrict__ y_of, const double *__restrict__ weight, const Asked *__restrict__ asked,
+           double *__restrict__ sums, const Facts *__restrict__ facts, int n_bins, int near,
            double weight_scale, double y_scale, u64 *__restrict__ all) {
     extern __shared__ unsigned halves[];
-    const Rows rows = {index, index_old, y_of, weight, centre, centre_old, y_centre};
+    const Rows rows = {index, index_old, y_of, weight, asked->centre, asked->centre_old, asked->y_centre};
     if (near)
         for (int k = threadIdx.x; k < 6 * n_bins; k += BLOCK) halves[k] = 0;
     __syncthreads();  // all bins are zero

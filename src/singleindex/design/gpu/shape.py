@@ -29,6 +29,8 @@ class Layout:
         The most columns, of all models together, that a thread keeps in registers.
     rows : int
         The most rows of a tile.
+    stages : int
+        The tiles in the ring of a team, where there is room for them; else two.
     held : bool
         Whether a thread keeps its part of the tile in registers, too.
     """
@@ -37,24 +39,29 @@ class Layout:
     team: int
     columns: int
     rows: int = 8
+    stages: int = 3
     held: bool = False
 
 
 # In the order in which they are tried, as measured. Many warps where rows are short, since each waits for its
 # own link; few, with many columns each, where they are long.
 _LAYOUTS = {
-    "float32": (Layout(16, 1, 8), Layout(8, 8, 32), Layout(8, 8, 64), Layout(16, 16, 32)),
+    "float32": (Layout(8, 8, 64), Layout(16, 16, 32)),
     "float64": (Layout(16, 16, 16),),
-    "float16": (Layout(24, 1, 8), Layout(16, 16, 32)),
-    "bfloat16": (Layout(24, 1, 8), Layout(16, 16, 32)),
+    "float16": (Layout(16, 1, 8, stages=2), Layout(16, 16, 32)),
+    "bfloat16": (Layout(16, 1, 8, stages=2), Layout(16, 16, 32)),
 }
+# The same where the index of data in single precision is summed in double, for one model, and the longest
+# such rows: with more columns the registers for w leave too few teams to wait for each other.
+_WIDE_LAYOUTS = (Layout(16, 1, 8, stages=2), Layout(16, 2, 16), Layout(8, 8, 32))
+_MOST_WIDE = 4096
 # Tiles of so many bytes are two in the ring of a team; of smaller ones three do better.
 _LONG_TILE = 48 << 10
 # Shared memory for the tiles of a block, and what else lies there.
 _RING = 220 << 10
 # Rows that are summed in the precision of the data before the sums are added up in double.
 PATCH = 2048
-# The most models that one visit serves: above, the matrix units are the faster.
+# The most models that one visit serves.
 MOST_MODELS = 8
 _BULK = 16  # bytes that bulk copies, and where they begin, must be multiples of
 
@@ -73,6 +80,7 @@ class Shape:
     stages: int
     cluster: int = 1
     held: bool = False
+    wide: bool = False
 
     @property
     def threads(self) -> int:
@@ -116,19 +124,25 @@ class Shape:
     def options(self) -> tuple[str, ...]:
         """Return the macros for the compiler."""
         return (
-            *storage_options(self.storage, self.vec), f"-DCPT={self.cpt}", f"-DMODELS={self.models}",
-            f"-DTEAM={self.team}", f"-DTEAMS={self.teams}", f"-DROWS={self.rows}", f"-DSTAGES={self.stages}",
-            f"-DCLUSTER={self.cluster}", f"-DPATCH={PATCH}", f"-DHELD={int(self.held)}",
+            *storage_options(self.storage, self.vec, self.wide), f"-DCPT={self.cpt}",
+            f"-DMODELS={self.models}", f"-DTEAM={self.team}", f"-DTEAMS={self.teams}", f"-DROWS={self.rows}",
+            f"-DSTAGES={self.stages}", f"-DCLUSTER={self.cluster}", f"-DPATCH={PATCH}",
+            f"-DHELD={int(self.held)}",
         )  # fmt: skip
 
 
-def storage_options(storage: str, vec: int) -> tuple[str, ...]:
-    return f"-DSTORAGE={list(STORAGES).index(storage)}", f"-DVEC={vec}"
+def storage_options(storage: str, vec: int, wide: bool = False) -> tuple[str, ...]:
+    return f"-DSTORAGE={list(STORAGES).index(storage)}", f"-DVEC={vec}", f"-DWIDE={int(wide)}"
 
 
-def type_of_w(storage: str) -> np.dtype[Any]:
-    """Return the type of w, and of sums of the index, on the device: `wide` in numbers.cuh."""
-    return np.dtype(np.float64 if STORAGES[storage] >= 4 else np.float32)
+def is_wide(d: int, storage: str, models: int = 1) -> bool:
+    """Tell whether w, and the sums of an index, are in double where the data are not."""
+    return storage == "float32" and d <= _MOST_WIDE and models == 1
+
+
+def type_of_w(d: int, storage: str, models: int = 1) -> np.dtype[Any]:
+    """Return the type of w, and of sums of an index, on the device: `wide` in numbers.cuh."""
+    return np.dtype(np.float64 if storage == "float64" or is_wide(d, storage, models) else np.float32)
 
 
 def vector_length(d: int, storage: str) -> int:
@@ -145,7 +159,7 @@ def shape_for(d: int, storage: str, models: int = 1) -> Shape | None:
     """
     if not 1 <= models <= MOST_MODELS:
         return None
-    layouts = _LAYOUTS[storage]
+    layouts = _WIDE_LAYOUTS if is_wide(d, storage, models) else _LAYOUTS[storage]
     by_teams = (shapes_of(layout, d, storage, models) for layout in layouts)
     return next(chain(*by_teams, clusters_of(layouts[-1], d, storage, models)), None)
 
@@ -156,7 +170,10 @@ def shapes_of(layout: Layout, d: int, storage: str, models: int = 1) -> Iterator
     least_rows = _BULK // gcd(_BULK, d * size)
     team = 1
     while team <= layout.team:
-        shape = Shape(storage, vec, 1, models, team, layout.warps // team, least_rows, 2, held=layout.held)
+        shape = Shape(
+            storage, vec, 1, models, team, layout.warps // team, least_rows, 2, held=layout.held,
+            wide=is_wide(d, storage, models),
+        )  # fmt: skip
         yield from _with_rows(d, shape, layout)
         team *= 2
 
@@ -176,7 +193,7 @@ def _with_rows(d: int, shape: Shape, layout: Layout) -> Iterator[Shape]:
     if cpt * shape.vec * shape.models > max(layout.columns, shape.vec):
         return
     is_long = _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
-    for stages in (2, 3) if is_long or shape.teams == 24 else (3, 2):
+    for stages in (2, 3) if is_long or layout.stages == 2 else (3, 2):
         fitting = None
         rows = shape.rows
         while rows <= max(layout.rows, shape.rows) and rows * shape.models <= 32:

@@ -34,7 +34,6 @@ class GpuStreamedDesign(GpuDesign):
         super().__init__(cp.cuda.Device())
         self.X = np.ascontiguousarray(X)
         self.storage = str(X.dtype)
-        self.real = type_of_w(self.storage)
         self.dtype = np.dtype(np.float64 if self.storage == "float64" else np.float32)
         # Whole tiles, so that every chunk begins where bulk copies can.
         row_bytes = max(self.X.strides[0], 1)
@@ -49,6 +48,9 @@ class GpuStreamedDesign(GpuDesign):
     def shape(self) -> tuple[int, int]:
         n, d = self.X.shape
         return n, d
+
+    def type_of_w(self, n_models: int = 1) -> Any:
+        return type_of_w(self.shape[1], self.storage, n_models)
 
     def _pin(self) -> bool:
         """Pin the array where it is; tell whether that was possible."""
@@ -141,8 +143,16 @@ class GpuStreamedDesign(GpuDesign):
     def take(self, rows: NDArray[np.intp]) -> GpuStreamedDesign:
         return GpuStreamedDesign(self.X[rows], self.places[0].nbytes)
 
-    def device_columns(self, which: NDArray[np.intp]) -> Any:
-        return cupy().asarray(self.X[:, which].astype(np.float64))
+    def device_block(self, rows: slice, which: Any) -> Any:
+        block = cupy().asarray(self.X[rows])
+        return (block if which is None else block[:, which]).astype(np.float64)
+
+    def at_hand(self) -> Any:
+        """Return the data, which are here."""
+        return self.to_host()
+
+    def to_host(self) -> Any:
+        return self.X.astype(self.dtype, copy=False)
 
 
 def pinned_like(place: Any) -> Any:
