@@ -17,7 +17,10 @@ def write_page(known):
 
 
 def page_block(known):
-    parts = (machine_lines, iteration_lines, fit_lines, model_lines, csr_lines, stream_lines)
+    parts = (
+        machine_lines, iteration_lines, fit_lines, model_lines, csr_lines, stream_lines, exact_lines,
+        search_lines, projection_lines,
+    )  # fmt: skip
     return [line for part in parts for line in [*part(known), ""]][:-1]
 
 
@@ -109,4 +112,38 @@ def stream_lines(known):
         f"{one['gib']:.0f} GiB that stay in the memory of the machine: an iteration takes "
         f"{one['iteration_s']:.3f} s, {one['ratio']:.2f} of the time that the bus",
         f"needs for the copies alone, at {one['bus_gb_per_s']:.0f} GB/s.",
+    ]
+
+
+def exact_lines(known):
+    one = known["exact"]
+    return [
+        f"Exact steps on {one['n']:,} rows of {one['d']:,} correlated columns, float32, 50 atoms: "
+        f"{one['gpu_s']:.2f} s, of which the products of all",
+        f"columns {one['gram_s']:.2f} s; on the cores {one['cpu_s']:.1f} s. The two w differ by "
+        f"{one['coef']:.0e} of the largest coefficient.",
+    ]
+
+
+def search_lines(known):
+    one = known["searches"]
+    return [
+        f"`SingleIndexClassifierCV(cv=3)` on {one['n']:,} × {one['d']:,}, which copies data on a GPU to the "
+        f"host: {one['gpu_s']:.1f} s with X on the GPU,",
+        f"{one['cpu_s']:.1f} s with X of numpy, the same w to {one['coef']:.0e}.",
+    ]
+
+
+def projection_lines(known):
+    rows = [
+        f"| `{one['structure']}` | {one['d']:,} | {one['host_ms']:.3f} | {one['device_ms']:.3f} |"
+        for one in known["projections"]
+    ]
+    return [
+        "A projection of w on the host, where it is done, and on the device with w on its way there and back",
+        "(`LowRank`: of a square matrix on rank 5, by cuSOLVER):",
+        "",
+        "| structure | numbers in w | host, ms | device, ms |",
+        "| --- | --: | --: | --: |",
+        *rows,
     ]

@@ -94,10 +94,13 @@ class Outbox:
                 visit.y_centre,
             )  # fmt: skip
 
-    def send(self) -> Models:
-        """Ask for the copy, and for what is made of it."""
+    def send(self) -> None:
+        """Ask for the copy."""
         stream = cupy().cuda.get_current_stream()
         self.sent.data.copy_from_host_async(self.staged.ctypes.data, self.n_bytes, stream)
+
+    def unpack(self) -> Models:
+        """Ask for what is made of it."""
         link_kernel("make_links", "float64")(
             (len(self.models),), (1024,), (address(self.sent), np.int32(self.n_points))
         )

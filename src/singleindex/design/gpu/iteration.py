@@ -26,10 +26,10 @@ NOT_FINITE = (
 class Iteration:
     """Sweeps of some models, with all the room they need, kept for the next iteration of the same models.
 
-    Where the device takes a few milliseconds, the host's calls count: one for each copy and kernel. So the
-    calls of the second sweep are recorded as a CUDA graph, and from then on there is one. What changes from
-    sweep to sweep lies in the memory that is sent. The indices of the last two iterates take turns in two
-    places, so that there are two such graphs, and others for sweeps that compare with no iterate before.
+    Where the device takes a few milliseconds, the host's calls count. So the kernels of the second sweep are
+    recorded as a CUDA graph, and from then on one call asks for all of them. What changes from sweep to sweep
+    lies in the memory that is sent. The indices of the last two iterates take turns in two places, so that
+    there are two such graphs, and others for sweeps that compare with no iterate before.
     """
 
     def __init__(self, design: GpuDesign, rows: Sequence[Rows]) -> None:
@@ -101,29 +101,30 @@ class Iteration:
         # The first time, kernels are compiled and room is made: that is no part of a graph.
         if self.is_known and design.is_recordable and key not in self.graphs:
             self.graphs[key] = self._record(design, has_old)
+        self.outbox.send()
         if key in self.graphs:
             self.graphs[key].launch(cupy().cuda.get_current_stream())
         else:
-            self.ask(design, has_old)
+            self.compute(design, has_old)
             self.is_known = True
+        self.inbox.ask()
 
     def _record(self, design: GpuDesign, has_old: bool) -> Any:
         stream = cupy().cuda.Stream(non_blocking=True)
         with stream:
             stream.begin_capture()
-            self.ask(design, has_old)
+            self.compute(design, has_old)
             return stream.end_capture()
 
-    def ask(self, design: GpuDesign, has_old: bool) -> None:
-        """Ask for the copies and kernels of a sweep, one by one."""
+    def compute(self, design: GpuDesign, has_old: bool) -> None:
+        """Ask for the kernels of a sweep, one by one."""
         index, old = self.index[self.turn], self.index[self.turn ^ 1]
-        models = self.outbox.send()
+        models = self.outbox.unpack()
         found = design.device_visit(models, self.y, self.weight, index, self.inbox.gradient)
         for k, own in enumerate(self.rows):
             own.visit(
                 k, self.outbox.asked(k), found, index[k], old[k] if has_old else None, self.inbox.places(k)
             )
-        self.inbox.ask()
 
 
 def check_finite(sweep: Sweep) -> Sweep:

@@ -53,9 +53,11 @@ _LAYOUTS = {
 }
 # The same where the index of data in single precision is summed in double, for one model, and the longest
 # such rows: with more columns the registers for w leave too few teams to wait for each other.
-_WIDE_LAYOUTS = (Layout(16, 1, 8, stages=2), Layout(16, 2, 16), Layout(8, 8, 32))
+_WIDE_LAYOUTS = (Layout(12, 1, 8, 4, stages=2, held=True), Layout(16, 2, 16), Layout(8, 8, 32))
 _MOST_WIDE = 4096
-# Tiles of so many bytes are two in the ring of a team; of smaller ones three do better.
+# The same for clusters.
+_CLUSTERED = {"float32": Layout(8, 8, 64, 1)}
+# Tiles of so many bytes are two in the ring of a team; of smaller ones, and in clusters, three do better.
 _LONG_TILE = 48 << 10
 # Shared memory for the tiles of a block, and what else lies there.
 _RING = 220 << 10
@@ -161,7 +163,7 @@ def shape_for(d: int, storage: str, models: int = 1) -> Shape | None:
         return None
     layouts = _WIDE_LAYOUTS if is_wide(d, storage, models) else _LAYOUTS[storage]
     by_teams = (shapes_of(layout, d, storage, models) for layout in layouts)
-    return next(chain(*by_teams, clusters_of(layouts[-1], d, storage, models)), None)
+    return next(chain(*by_teams, clusters_of(_CLUSTERED.get(storage, layouts[-1]), d, storage, models)), None)
 
 
 def shapes_of(layout: Layout, d: int, storage: str, models: int = 1) -> Iterator[Shape]:
@@ -192,7 +194,7 @@ def _with_rows(d: int, shape: Shape, layout: Layout) -> Iterator[Shape]:
     cpt = -(-shape.width(d) // (shape.vec * 32 * shape.team))
     if cpt * shape.vec * shape.models > max(layout.columns, shape.vec):
         return
-    is_long = _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
+    is_long = shape.cluster == 1 and _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
     for stages in (2, 3) if is_long or layout.stages == 2 else (3, 2):
         fitting = None
         rows = shape.rows
