@@ -268,6 +268,16 @@ def test_sweeps_that_were_recorded_give_the_bits_of_those_that_were_not():
         assert np.array_equal(sweep.bins.sums, truth.bins.sums)
 
 
+def test_widths_that_share_a_kernel_do_not_disturb_each_other():
+    assert shape_for(64, "float64") == shape_for(60, "float64")
+    for d in (64, 60, 64):
+        X, y, _ = make_rows(1001, d)
+        w = np.ones(d) / d
+        truth = DenseDesign(X).sweep(Visit(w, w, link=LINKS["curve"]), y)
+        sweep = as_gpu_design(cp.asarray(X)).sweep(Visit(w, w, link=LINKS["curve"]), y)
+        np.testing.assert_allclose(sweep.gradient, truth.gradient, atol=1e-10)
+
+
 def test_a_sweep_of_several_models_leaves_that_of_one_alone():
     X, y, weight = make_rows(3001, 60)
     design = as_gpu_design(cp.asarray(X))

@@ -254,7 +254,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
         if self.multilabel_ or self.class_weight != "balanced":
             return compute_sample_weight(self.class_weight, y)
-        codes = np.searchsorted(self.classes_, y)
+        codes = codes_of(self.classes_, y)
         self._check_classes(codes, weight)
         totals = np.bincount(codes, weights=weight)
         return (totals.sum() / (len(totals) * totals))[codes]
@@ -271,7 +271,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         return Y
 
     def _one_column_per_class(self, y: Any, weight: FloatArray | None) -> FloatArray:
-        codes = np.searchsorted(self.classes_, y)
+        codes = codes_of(self.classes_, y)
         self._check_classes(codes, weight)
         columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return np.column_stack([codes == k for k in columns]).astype(np.float64)
@@ -370,6 +370,11 @@ def check_kind(y: Any) -> str:
     return kind
 
 
+def codes_of(classes: Any, y: Any) -> Any:
+    """Return the number of the class of every row, all of which are known; of two by a glance."""
+    return (y == classes[1]).astype(np.intp) if len(classes) == 2 else np.searchsorted(classes, y)
+
+
 def few_classes(y: Any) -> Any:
     """Return the classes of whole numbers that lie close together, sorted; None for any other y.
 
@@ -380,5 +385,5 @@ def few_classes(y: Any) -> Any:
     low, high = int(y.min()), int(y.max())
     if high - low >= _FEW or abs(low) > _NEAR:
         return None
-    there = np.flatnonzero(np.bincount(y.astype(np.intp) - low))
+    there = np.flatnonzero(np.bincount(y.astype(np.intp, copy=False) - low))
     return (there + low).astype(y.dtype)

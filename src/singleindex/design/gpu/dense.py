@@ -133,7 +133,7 @@ class GpuDenseDesign(GpuDesign):
         blocks = shape.blocks(n_blocks())
         workers = shape.workers(blocks)
         parts, found = self._room_for(workers, shape.models * d)
-        sweep_kernel(shape, d)(
+        sweep_kernel(shape)(
             (blocks,), (shape.threads,),
             (address(self.X), np.int64(n), np.int32(d), address(models.w), address(y), address(weight),
              address(models.sent), address(index), address(parts), address(found)),

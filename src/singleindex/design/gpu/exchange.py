@@ -28,7 +28,7 @@ _CORNER = 32  # bytes of `Corner`
 # Every part begins at a multiple of so many bytes.
 _ALIGNED = 64
 _CELLS_PER_CORNER, _MIN_CELLS, _MAX_CELLS = 4, 1 << 10, 1 << 14
-# Points of a link that are all sent, however short rows are.
+# Points that are all sent: to look for the corners among them takes longer than it saves.
 _FEW_POINTS = 512
 # Whole numbers stay below two to this power, whatever is added up in them.
 _BITS = 62
@@ -107,14 +107,11 @@ class Outbox:
         return self.models
 
 
-def points_of(link: MonotoneCurve | None, d: int) -> tuple[FloatArray, FloatArray]:
-    """Return x and y of the points of a link, none for no link; only of its corners where these are worth it.
-
-    To look for them takes the host a while. Where rows are short, all links that are looked up save more.
-    """
+def points_of(link: MonotoneCurve | None) -> tuple[FloatArray, FloatArray]:
+    """Return x and y of the points of a link, only of its corners where there are many; none for no link."""
     if link is None:
         return np.empty(0), np.empty(0)
-    if len(link.x) <= max(_FEW_POINTS, d):
+    if len(link.x) <= _FEW_POINTS:
         return link.x, link.y
     x, y = link.knots_.T
     return x, y

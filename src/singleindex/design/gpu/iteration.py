@@ -57,7 +57,7 @@ class Iteration:
 
     def sweep(self, design: GpuDesign, visits: Sequence[Visit]) -> list[Sweep]:
         """Return the sweeps of all models; the design is the one that this was made for."""
-        curves = [points_of(visit.link, design.shape[1]) for visit in visits]
+        curves = [points_of(visit.link) for visit in visits]
         self._make_room(max(len(x) for x, _ in curves))
         self.outbox.write(visits, curves)
         self._start(design, self._has_old(design, visits))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import cupy
-from .shape import Shape, storage_options
+from .shape import MOST_SHARED, Shape, storage_options
 
 # Without contraction of multiply and add: then numpy can follow the sums bit by bit.
 _OPTIONS = ("-std=c++17", "--fmad=false")
@@ -32,14 +32,15 @@ def this_device() -> int:
     return int(cupy().cuda.runtime.getDevice())
 
 
-def sweep_kernel(shape: Shape, d: int) -> Any:
-    return _sweep_kernel(shape, d, this_device())
+def sweep_kernel(shape: Shape) -> Any:
+    return _sweep_kernel(shape, this_device())
 
 
 @lru_cache(maxsize=64)
-def _sweep_kernel(shape: Shape, d: int, device: int) -> Any:
+def _sweep_kernel(shape: Shape, device: int) -> Any:
     found = kernel("sweep", ("numbers.cuh", "link.cuh", "sweep.cu"), shape.options(), device)
-    found.max_dynamic_shared_size_bytes = shape.shared_bytes(d)
+    # The most for all, since widths share kernels.
+    found.max_dynamic_shared_size_bytes = MOST_SHARED
     return found
 
 

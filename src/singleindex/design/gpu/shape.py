@@ -60,7 +60,7 @@ _CLUSTERED = {"float32": Layout(8, 8, 64, 1)}
 # Tiles of so many bytes are two in the ring of a team; of smaller ones, and in clusters, three do better.
 _LONG_TILE = 48 << 10
 # Shared memory for the tiles of a block, and what else lies there.
-_RING = 220 << 10
+MOST_SHARED = 220 << 10
 # Rows that are summed in the precision of the data before the sums are added up in double.
 PATCH = 2048
 # The most models that one visit serves.
@@ -200,7 +200,7 @@ def _with_rows(d: int, shape: Shape, layout: Layout) -> Iterator[Shape]:
         rows = shape.rows
         while rows <= max(layout.rows, shape.rows) and rows * shape.models <= 32:
             grown = replace(shape, cpt=cpt, rows=rows, stages=stages)
-            if grown.shared_bytes(d) > _RING:
+            if grown.shared_bytes(d) > MOST_SHARED:
                 break
             fitting, rows = grown, 2 * rows
         if fitting is not None:
