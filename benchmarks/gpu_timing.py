@@ -8,8 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from singleindex.design.gpu.arrays import cupy
+from singleindex.link import MonotoneCurve
 
 REPEATS = 15
+GIB = 1 << 30
+# The link of single iterations.
+KNOTS = np.linspace(-4, 4, 400)
+CURVE = MonotoneCurve(KNOTS, np.tanh(KNOTS))
 
 
 def timed(call, repeats=REPEATS):

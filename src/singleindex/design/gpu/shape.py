@@ -30,7 +30,7 @@ class Layout:
     rows : int
         The most rows of a tile.
     stages : int
-        The tiles in the ring of a team, where there is room for them; else two.
+        The tiles in the ring of a team, where there is room for them; else three or two.
     held : bool
         Whether a thread keeps its part of the tile in registers, too.
     """
@@ -44,21 +44,24 @@ class Layout:
 
 
 # In the order in which they are tried, as measured. Many warps where rows are short, since each waits for its
-# own link; few, with many columns each, where they are long.
+# own link; few, with many columns each, where they are long. A tile that is held leaves its place at once, so
+# that one is enough: what it leaves of shared memory is a cache for the link.
 _LAYOUTS = {
     "float32": (Layout(8, 8, 64), Layout(16, 16, 32)),
     "float64": (Layout(16, 16, 16),),
-    "float16": (Layout(16, 1, 8, stages=2), Layout(16, 16, 32)),
-    "bfloat16": (Layout(16, 1, 8, stages=2), Layout(16, 16, 32)),
+    "float16": (Layout(12, 1, 8, 16, stages=1, held=True), Layout(16, 16, 32)),
+    "bfloat16": (Layout(12, 1, 8, 16, stages=1, held=True), Layout(16, 16, 32)),
 }
 # The same where the index of data in single precision is summed in double, for one model, and the longest
 # such rows: with more columns the registers for w leave too few teams to wait for each other.
-_WIDE_LAYOUTS = (Layout(12, 1, 8, 4, stages=2, held=True), Layout(16, 2, 16), Layout(8, 8, 32))
+_WIDE_LAYOUTS = (Layout(12, 1, 8, stages=1, held=True), Layout(16, 2, 16), Layout(8, 8, 32))
 _MOST_WIDE = 4096
 # The same for clusters.
 _CLUSTERED = {"float32": Layout(8, 8, 64, 1)}
 # Tiles of so many bytes are two in the ring of a team; of smaller ones, and in clusters, three do better.
 _LONG_TILE = 48 << 10
+# Registers of a thread for a tile that it holds.
+_MOST_HELD = 64
 # Shared memory for the tiles of a block, and what else lies there.
 MOST_SHARED = 220 << 10
 # Rows that are summed in the precision of the data before the sums are added up in double.
@@ -195,16 +198,23 @@ def _with_rows(d: int, shape: Shape, layout: Layout) -> Iterator[Shape]:
     if cpt * shape.vec * shape.models > max(layout.columns, shape.vec):
         return
     is_long = shape.cluster == 1 and _tile(shape.rows, shape.width(d), shape.storage) >= _LONG_TILE
-    for stages in (2, 3) if is_long or layout.stages == 2 else (3, 2):
+    held = _registers(shape.vec, cpt, shape.storage) if shape.held else 0
+    most_rows = max(min(layout.rows, _MOST_HELD // max(held, 1)), shape.rows)
+    for stages in dict.fromkeys((2 if is_long else layout.stages, 3, 2)):
         fitting = None
         rows = shape.rows
-        while rows <= max(layout.rows, shape.rows) and rows * shape.models <= 32:
+        while rows <= most_rows and rows * shape.models <= 32:
             grown = replace(shape, cpt=cpt, rows=rows, stages=stages)
             if grown.shared_bytes(d) > MOST_SHARED:
                 break
             fitting, rows = grown, 2 * rows
         if fitting is not None:
             yield fitting
+
+
+def _registers(vec: int, cpt: int, storage: str) -> int:
+    """Return in how many registers a thread holds its part of a row, as it is stored."""
+    return cpt * max(vec * STORAGES[storage] // 4, 1)
 
 
 def _tile(rows: int, width: int, storage: str) -> int:
