@@ -214,6 +214,16 @@ PARTS = {
 }  # fmt: skip
 
 
+def told_elsewhere(other, note):
+    """Return what is kept of the figures of another machine."""
+    names = ("storage", "d", "floor_ms", "device_ratio", "ratio")
+    return {
+        "date": other["machine"]["date"], "device": other["machine"]["device"],
+        "iteration": [{name: row[name] for name in names} for row in other["iteration"]],
+        "fit_s": other["fits"]["gpu_s"], "csr_ratio": other["csr"]["ratio"], "note": note,
+    }  # fmt: skip
+
+
 class Tee(io.TextIOBase):
     """Writes to several places at once."""
 
@@ -230,8 +240,15 @@ class Tee(io.TextIOBase):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all where none is named")
+    parser.add_argument("--elsewhere", type=Path, help="gpu.json of another machine, to be told of beside")
+    parser.add_argument("--note", default="", help="what was other there")
     options = parser.parse_args()
     known = json.loads(STORE.read_text()) if STORE.exists() else {}
+    if options.elsewhere:
+        known["elsewhere"] = told_elsewhere(json.loads(options.elsewhere.read_text()), options.note)
+        STORE.write_text(json.dumps(known, indent=1) + "\n")
+        gpu_report.write_page(known)
+        return
     with LOG.open("a" if options.parts else "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
         known["machine"] = machine()
         print(known["machine"])

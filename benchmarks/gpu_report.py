@@ -19,7 +19,7 @@ def write_page(known):
 def page_block(known):
     parts = (
         machine_lines, iteration_lines, fit_lines, model_lines, csr_lines, stream_lines, exact_lines,
-        search_lines, projection_lines,
+        search_lines, projection_lines, elsewhere_lines,
     )  # fmt: skip
     return [line for part in parts for line in [*part(known), ""]][:-1]
 
@@ -120,8 +120,9 @@ def exact_lines(known):
     return [
         f"Exact steps on {one['n']:,} rows of {one['d']:,} correlated columns, float32, 50 atoms: "
         f"{one['gpu_s']:.2f} s, of which the products of all",
-        f"columns {one['gram_s']:.2f} s; on the cores {one['cpu_s']:.1f} s. The two w differ by "
-        f"{one['coef']:.0e} of the largest coefficient.",
+        f"columns {one['gram_s']:.2f} s; from products that the cores make, {one['cpu_s']:.1f} s. "
+        f"The directions of the two w differ by {one['direction']:.0e},",
+        f"their lengths, which such data hardly determine, by {one['coef']:.0e}.",
     ]
 
 
@@ -145,5 +146,27 @@ def projection_lines(known):
         "",
         "| structure | numbers in w | host, ms | device, ms |",
         "| --- | --: | --: | --: |",
+        *rows,
+    ]
+
+
+def elsewhere_lines(known):
+    """How far another machine of the same kind was from this one: mostly what its host takes."""
+    one = known.get("elsewhere")
+    if one is None:
+        return []
+    rows = [
+        f"| {row['storage']} | {row['d']:,} | {row['floor_ms']:.2f} | {row['device_ratio']:.2f} | "
+        f"{row['ratio']:.2f} |"
+        for row in one["iteration"]
+    ]
+    return [
+        f"The host's part differs between machines. On another {one['device']}, on {one['date']}, the fit "
+        f"took {one['fit_s']:.3f} s, an iteration on",
+        f"the sparse data {one['csr_ratio']:.2f} of the products of cuSPARSE, and on dense data as follows. "
+        + one["note"],
+        "",
+        "| stored as | columns | reading, ms | device ÷ reading | iteration ÷ reading |",
+        "| --- | --: | --: | --: | --: |",
         *rows,
     ]
