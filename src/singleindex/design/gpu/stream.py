@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import FloatArray
 from .arrays import cupy
 from .base import GpuDesign
 from .dense import GpuDenseDesign
@@ -144,8 +145,12 @@ class GpuStreamedDesign(GpuDesign):
         return GpuStreamedDesign(self.X[rows], self.places[0].nbytes)
 
     def device_block(self, rows: slice, which: Any) -> Any:
-        block = cupy().asarray(self.X[rows])
-        return (block if which is None else block[:, which]).astype(np.float64)
+        # Chosen here: there may be no room for whole rows there.
+        block = self.X[rows] if which is None else self.X[rows][:, which.get()]
+        return cupy().asarray(block).astype(np.float64)
+
+    def columns(self, which: NDArray[np.intp]) -> FloatArray:
+        return np.asfortranarray(self.X[:, which], dtype=np.float64)
 
     def at_hand(self) -> Any:
         """Return the data, which are here."""
