@@ -5,6 +5,12 @@ few, to be run where only the versions of other packages have.
 """
 
 import os
+from importlib import metadata
+
+# scikit-learn's checks of arrays of other libraries are skipped without it. Read when scipy is imported;
+# before its version 1.14 scikit-learn does not want it.
+if tuple(map(int, metadata.version("scipy").split(".")[:2])) >= (1, 14):
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

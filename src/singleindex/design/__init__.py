@@ -4,10 +4,11 @@ from .base import Design
 from .blocks import BlockDesign, ChunkError
 from .chunks import ChunkedData, chunk_arrays, read_chunks
 from .columns import DenseColumns, SparseColumns
-from .convert import as_design, as_row_design, multiply, take_rows
+from .convert import as_design, as_row_design, at_hand, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
+from .gpu import on_gpu
 from .moments import Moments
 from .sparse import SparseDesign
 from .sweep import Sweep, Visit
@@ -32,9 +33,11 @@ __all__ = [
     "Visit",
     "as_design",
     "as_row_design",
+    "at_hand",
     "chunk_arrays",
     "column_factors",
     "multiply",
+    "on_gpu",
     "read_chunks",
     "take_rows",
 ]

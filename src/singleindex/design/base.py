@@ -70,6 +70,15 @@ class Design:
 
     # ------------------------------------------------------------ columns
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether columns are at hand; else exact steps go by the products of all columns."""
+        return True
+
+    def at_hand(self) -> Any:
+        """Return the data where columns are at hand: this design, or an array or matrix in its place."""
+        return self
+
     def columns(self, which: NDArray[np.intp]) -> FloatArray:
         """Return some columns as they are, an array of shape (n, len(which)) with columns side by side."""
         n, d = self.shape

@@ -14,6 +14,7 @@ from .arrays import FloatArray
 from .base import Design
 from .csr import CsrDesign
 from .dense import DenseDesign
+from .gpu import as_gpu_design, is_on_gpu
 from .sparse import SparseDesign
 
 
@@ -21,6 +22,8 @@ def as_design(X: Any) -> Design:
     """Wrap checked data: a two-dimensional numpy array or a scipy sparse matrix. A design is one already."""
     if isinstance(X, Design):
         return X
+    if is_on_gpu(X):
+        return as_gpu_design(X)
     return SparseDesign(X) if sparse.issparse(X) else DenseDesign(X)
 
 
@@ -28,7 +31,14 @@ def as_row_design(X: Any, keeps_support: bool = False) -> Design:
     """Wrap checked data for solvers that visit each row once, again and again where `keeps_support`."""
     if isinstance(X, Design):
         return X
+    if is_on_gpu(X):
+        return as_gpu_design(X)
     return CsrDesign(X, keeps_support) if sparse.issparse(X) else DenseDesign(X)
+
+
+def at_hand(X: Any) -> Any:
+    """Return checked data, or a design, where columns are at hand."""
+    return X.at_hand() if isinstance(X, Design) else X
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -12,6 +12,7 @@ from .arrays import FloatArray
 from .base import Design
 from .checks import check_length
 from .columns import Columns, Positions, as_positions
+from .convert import as_design
 from .sweep import Sweep, Visit
 
 # Powers of two beyond which the square of a factor may be no number.
@@ -131,6 +132,10 @@ class View(Design):
 
     def take(self, rows: NDArray[np.intp]) -> View:
         return View(self.design.take(rows), self.linear_map)
+
+    def at_hand(self) -> View:
+        found = self.design.at_hand()
+        return self if found is self.design else View(as_design(found), self.linear_map)
 
     def columns(self, which: Positions) -> FloatArray:
         return super().columns(which) if self._behind(which) is None else self.pack(which).toarray()

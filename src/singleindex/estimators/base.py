@@ -27,6 +27,7 @@ from ..solvers.result import FloatArray
 from ..structures import Structure
 from .by_blocks import by_blocks
 from .callbacks import CallbackSupportMixin, all_or_nothing, with_callbacks
+from .namespaces import from_any_namespace
 from .summary import summarise
 
 LinkLike = str | Callable[[FloatArray], FloatArray] | LinkFitter
@@ -77,6 +78,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
 
     @all_or_nothing
     @with_callbacks
+    @from_any_namespace
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and g.
 
@@ -84,7 +86,8 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
-            returns, which brings its own y and weights.
+            returns, which brings its own y and weights. Or data on a GPU: an array or CSR matrix of CuPy, a
+            tensor of PyTorch, or what :func:`singleindex.design.on_gpu` returns.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Numbers for a regressor. For a classifier class labels; or 0 and 1 for each of several labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -219,7 +222,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, Design):
-            return X.matvec(self.coef_)
+            return X.matvec(self.coef_).astype(np.result_type(X.dtype, self.coef_.dtype), copy=False)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
 
@@ -247,6 +250,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
 

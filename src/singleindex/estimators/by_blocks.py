@@ -1,4 +1,4 @@
-"""Prediction on data in blocks."""
+"""Prediction on data in blocks, and on arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..design import ChunkedData
 from ..design.dask import is_dask, predict_lazily
+from .namespaces import check_namespace, is_foreign, predicted
 
 
 def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a method of prediction work on data in blocks: lazily on Dask's, chunk after chunk on files."""
+    """Make a method of prediction work on data in blocks: lazily on Dask's, chunk after chunk on files.
+
+    And on arrays of any namespace, to which the answer is brought back if scikit-learn is told to.
+    """
     name = method.__name__
 
     def predict(self: Any, X: Any) -> Any:
@@ -24,7 +29,9 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
             one_row = np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)
             small = method(_check_names(self, None), one_row)
             return predict_lazily(self, name, X, small.shape[1] if small.ndim == 2 else None, small.dtype)
-        return method(self, X)
+        check_is_fitted(self)
+        check_namespace(self, X, name)
+        return predicted(method, self, X) if is_foreign(X) else method(self, X)
 
     predict.__name__, predict.__doc__, predict.__qualname__ = name, method.__doc__, method.__qualname__
     return predict

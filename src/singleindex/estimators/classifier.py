@@ -25,6 +25,8 @@ from .callbacks import all_or_nothing
 
 # Weight of the index in the scores of several classes: enough to break ties, too little to show.
 _TIE_BREAK = 1e-9
+# Labels that are whole numbers and have a range and sizes below these are counted, not sorted.
+_FEW, _NEAR = 20, 1 << 40
 
 
 class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
@@ -147,15 +149,15 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, FloatArray | None]:
         X, y = self._check_X_y(X, y, multi_output=True, ensure_min_samples=2)
-        with np.errstate(invalid="ignore"):  # where it tries whether huge numbers are whole
-            kind = type_of_target(y, input_name="y")
-            if kind not in ("binary", "multiclass", "multilabel-indicator"):
-                check_classification_targets(y)  # it knows what to say of the others
+        classes = few_classes(y)
+        kind = "multiclass" if classes is not None else check_kind(y)
         weight = self._check_weight(sample_weight, X)
         self.multilabel_ = kind == "multilabel-indicator"
         if not self.multilabel_:
             y = column_or_1d(y, warn=True)
-        self.classes_ = np.arange(y.shape[1]) if self.multilabel_ else np.unique(y)
+            self.classes_ = np.unique(y) if classes is None else classes
+        else:
+            self.classes_ = np.arange(y.shape[1])
         if self.class_weight is not None:
             by_class = self._weight_of_classes(y, weight)
             weight = self._check_weight(by_class if weight is None else weight * by_class, X)
@@ -252,7 +254,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         """Return a weight per row; "balanced" counts classes by sample weight, as repeated rows would."""
         if self.multilabel_ or self.class_weight != "balanced":
             return compute_sample_weight(self.class_weight, y)
-        codes = np.searchsorted(self.classes_, y)
+        codes = codes_of(self.classes_, y)
         self._check_classes(codes, weight)
         totals = np.bincount(codes, weights=weight)
         return (totals.sum() / (len(totals) * totals))[codes]
@@ -269,13 +271,13 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         return Y
 
     def _one_column_per_class(self, y: Any, weight: FloatArray | None) -> FloatArray:
-        codes = np.searchsorted(self.classes_, y)
+        codes = codes_of(self.classes_, y)
         self._check_classes(codes, weight)
         columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return np.column_stack([codes == k for k in columns]).astype(np.float64)
 
     def _check_classes(self, codes: Any, weight: FloatArray | None) -> None:
-        present = np.unique(codes if weight is None else codes[weight > 0])
+        present = np.flatnonzero(np.bincount(codes if weight is None else codes[weight > 0]))
         if len(present) < 2:
             raise ValueError(
                 f"y has only one class with positive weight, {self.classes_[present[0]]}; "
@@ -357,3 +359,31 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def check_kind(y: Any) -> str:
+    """Return what scikit-learn takes y for, or raise where these are no classes."""
+    with np.errstate(invalid="ignore"):  # where it tries whether huge numbers are whole
+        kind: str = type_of_target(y, input_name="y")
+        if kind not in ("binary", "multiclass", "multilabel-indicator"):
+            check_classification_targets(y)  # it knows what to say of the others
+    return kind
+
+
+def codes_of(classes: Any, y: Any) -> Any:
+    """Return the number of the class of every row, all of which are known; of two by a glance."""
+    return (y == classes[1]).astype(np.intp) if len(classes) == 2 else np.searchsorted(classes, y)
+
+
+def few_classes(y: Any) -> Any:
+    """Return the classes of whole numbers that lie close together, sorted; None for any other y.
+
+    By counting: where there are many rows, sorting them takes longer than an iteration on a GPU.
+    """
+    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub" and len(y)):
+        return None
+    low, high = int(y.min()), int(y.max())
+    if high - low >= _FEW or abs(low) > _NEAR:
+        return None
+    there = np.flatnonzero(np.bincount(y.astype(np.intp, copy=False) - low))
+    return (there + low).astype(y.dtype)

@@ -17,6 +17,7 @@ from ..structures import Structure
 from .base import PLANNED, LinkLike, SingleIndexBase
 from .callbacks import all_or_nothing, with_callbacks
 from .classifier import SingleIndexClassifier
+from .namespaces import from_any_namespace
 from .regressor import SingleIndexRegressor
 
 # What a search chooses, or does in its own way.
@@ -28,12 +29,14 @@ class SearchMixin(SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
+    @from_any_namespace
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings on held-out rows, then learn w and g from all.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data on a GPU are copied to the memory of the machine: a search goes by columns, on the processor.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Used in fitting, and in the scores where scikit-learn's scorer takes weights.

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..link import Link
 from ..solvers.result import FloatArray
+from .namespaces import with_numpy
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def outputs_of(model: Any) -> list[Output]:
 def facts_of(model: Any) -> Facts:
     """Return what a fitted model is; raise where it has no link."""
     check_is_fitted(model)
-    known = vars(model)
+    known = vars(with_numpy(model))
     if "link_" not in known:
         raise TypeError(
             f"{type(model).__name__} has no link; pass a fitted single-index model, "

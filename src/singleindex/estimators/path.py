@@ -15,6 +15,7 @@ from ..fitting.plan import Plan
 from ..fitting.record import model_of
 from ..solvers.path import Level, hard_levels
 from ..solvers.result import squared
+from .namespaces import as_known, as_numpy
 from .regressor import SingleIndexRegressor
 
 
@@ -52,6 +53,7 @@ def single_index_path(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Or data on a GPU, as the estimators take them.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Numbers; for two classes 0 and 1.
     n_atoms : sequence of int, default=None
@@ -87,7 +89,7 @@ def single_index_path(
     if n_atoms is not None and penalty is not None:
         raise ValueError("n_atoms and penalty do not go together along a path; leave one of them out.")
     model = SingleIndexRegressor(max_iter=max_iter, **settings)
-    X, targets, weight = model._check_data(X, y, sample_weight)
+    X, targets, weight = model._check_data(as_known(X), as_numpy(y), as_numpy(sample_weight))
     plan = model._plan()
     levels = _levels_of(plan, X.shape[1], n_atoms, penalty)
     trace = trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import row_norms
 
-from ..design import Scaling, View, as_design
+from ..design import Design, Scaling, View, as_design
 from ..fitting.blocks import IN_MEMORY, is_in_blocks
 from ..fitting.checks import check_count, check_number, check_slope, check_varies
 from ..fitting.extremes import unit_of
@@ -17,10 +18,11 @@ from ..fitting.progress import Progress
 from ..fitting.record import as_fitted
 from ..link import Lpav
 from ..solvers import Gradient, Simplicity, drive
-from ..solvers.result import FloatArray
 from ..structures import Sparse
 from .base import SingleIndexBase
+from .by_blocks import by_blocks
 from .callbacks import all_or_nothing, with_callbacks
+from .namespaces import as_numpy, from_any_namespace
 
 
 class Slisotron(RegressorMixin, SingleIndexBase):
@@ -71,6 +73,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
 
     @all_or_nothing
     @with_callbacks
+    @partial(from_any_namespace, bring=as_numpy)  # it looks at rows one by one
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and g.
 
@@ -84,7 +87,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         -------
         self
         """
-        if is_in_blocks(X):
+        if is_in_blocks(X) or isinstance(X, Design):
             raise ValueError(IN_MEMORY.format(type(self).__name__))
         X, y = self._check_X_y(X, y, y_numeric=True, ensure_min_samples=2)
         weight = self._check_weight(sample_weight, X)
@@ -110,6 +113,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
         self._copy(fitted, X.dtype)
         return self
 
-    def predict(self, X: Any) -> FloatArray:
+    @by_blocks
+    def predict(self, X: Any) -> Any:
         """Return the link at the index: an estimate of E[y | x]."""
         return self._fitted_values(self.index(X))

@@ -69,14 +69,21 @@ def solve_rows(
 ) -> Solved:
     """Solve for all outputs, in one pass or in two, without a final link."""
     solver = plan.solver_for(X, Y.shape[1])
-    if isinstance(solver, OnePass):
+    if isinstance(solver, OnePass) or (isinstance(solver, ExactSteps) and not _has_columns(X)):
         design = as_row_design(X, keeps_support=True)
         outputs = [np.ascontiguousarray(Y[:, k]) for k in range(Y.shape[1])]
         with np.errstate(over="ignore", invalid="ignore"):
             survey = survey_rows(design, Y, weight)
         spread = spread_of_columns(X, survey.variance, shares_of(X.shape[0], weight))
-        return solve_in_one_pass(plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,))
+        solved = solve_in_one_pass(
+            plan, design, survey, spread, outputs, weight, solver, progress, (X.shape,)
+        )
+        return solved if plan.link_cv is None else with_index_of_rows(solved)
     return solve_in_two_passes(plan, *prepare(X, weight), Y, weight, progress, (X.shape,))
+
+
+def _has_columns(X: Any) -> bool:
+    return not isinstance(X, Design) or X.has_columns
 
 
 # ---------------------------------------------------------------- two passes
@@ -135,7 +142,7 @@ def solve_in_two_passes(
         if isinstance(plan.solver, ExactSteps) or (
             plan.solver is None and takes_exact_steps(plan, view, y, weight)
         ):
-            result = solve_exactly(plan, view, y, weight, progress, checkpoint)
+            result = solve_exactly(plan, view.at_hand(), y, weight, progress, checkpoint)
         else:
             method = Gradient(
                 view, y, plan.simplicity, plan.fitter, penalty=plan.penalty, sample_weight=weight
@@ -224,6 +231,17 @@ def _checkpoints(
         Checkpoint(path.with_name(name), fingerprint(k, *parts), solver.checkpoint_every)
         for k, name in enumerate(names)
     ]
+
+
+def with_index_of_rows(solved: Solved) -> Solved:
+    """Return the results with the index of every row, where a design has kept it to itself."""
+    results = [
+        replace(result, best=replace(result.best, index=solved.view.matvec(result.best.coef)))
+        if result.best.points is not None and result.best.index is result.best.points.index
+        else result
+        for result in solved.results
+    ]
+    return replace(solved, results=results)
 
 
 # ---------------------------------------------------------------- the final link

@@ -60,10 +60,11 @@ def trace_path(
                 before[-1] = [_numbers_of(one) for one in before[-1]]
             before.append(iterate.by_output())
 
-        solve = solve_exact_path if is_exact_path(plan, view, y, weight, levels) else solve_path
-        solved = solve(
-            view, y, levels, simplicity=plan.simplicity, link_fitter=plan.fitter, max_iter=plan.max_iter,
-            tol=plan.tol, sample_weight=weight, on_iteration=keep,
+        is_exact = is_exact_path(plan, view, y, weight, levels)
+        solved = (solve_exact_path if is_exact else solve_path)(
+            view.at_hand() if is_exact else view, y, levels, simplicity=plan.simplicity,
+            link_fitter=plan.fitter, max_iter=plan.max_iter, tol=plan.tol, sample_weight=weight,
+            on_iteration=keep,
         )  # fmt: skip
         for _ in solved:
             pass

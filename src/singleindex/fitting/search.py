@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from ..design import Design, as_design
+from ..design import Design, as_design, at_hand
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
 from .chosen import Chosen, Outcome, as_record
@@ -121,6 +121,7 @@ def search(
     teller: Teller,
 ) -> Fitted:
     """Choose the settings on held-out rows, then learn w and the link from all."""
+    X = at_hand(X)
     data = make_data(X, targets.Y, weight)
     sizes = check_sizes(plan, settings.n_atoms, data.n_features)
     if not is_exact(plan, data.n_outputs):

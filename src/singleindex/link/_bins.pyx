@@ -29,3 +29,21 @@ def fill_bins(
             sums[k, 0] += w
             sums[k, 1] += w * index[i]
             sums[k, 2] += w * y[i]
+
+
+def sums_of_whole_numbers(
+    const long long[:, :] whole, double first_bin, double width, double weight_unit, double y_unit, double[:, ::1] sums,
+):
+    """Write the sums of bins that were added up in whole numbers.
+
+    The rows of `whole` are the weight and weight × place within the bin, in units of `weight_unit`, and weight × y in
+    units of `y_unit`; the units are powers of two.
+    """
+    cdef Py_ssize_t k
+    cdef double weight
+    with nogil:
+        for k in range(sums.shape[0]):
+            weight = whole[0, k] * weight_unit
+            sums[k, 0] = weight
+            sums[k, 1] = ((first_bin + k) * weight + whole[1, k] * weight_unit) * width
+            sums[k, 2] = whole[2, k] * y_unit

@@ -80,10 +80,16 @@ class MonotoneCurve(Link):
     @property
     def knots_(self) -> FloatArray:
         keep = np.empty(len(self.x), dtype=np.uint8)
-        # At the ends of the numbers the difference of two is none; a quarter of it is.
-        x, y = (values if np.max(np.abs(values)) < 2.0**1020 else values / 4 for values in (self.x, self.y))
-        mark_corners(x, y, 4 * np.finfo(np.float64).eps * np.max(np.abs(y)), keep)
-        return np.column_stack([self.x[keep > 0], self.y[keep > 0]])
+        # The largest numbers are at the ends, since it is monotone. Beyond the limit the difference of two is
+        # none; a quarter of it is.
+        sizes = [max(abs(float(v[0])), abs(float(v[-1]))) for v in (self.x, self.y)]
+        units = [1.0 if size < 2.0**1020 else 0.25 for size in sizes]
+        x, y = (v if unit == 1 else unit * v for v, unit in zip((self.x, self.y), units, strict=True))
+        mark_corners(x, y, 4 * np.finfo(np.float64).eps * sizes[1] * units[1], keep)
+        corners = np.flatnonzero(keep)
+        knots = np.empty((len(corners), 2))
+        knots[:, 0], knots[:, 1] = self.x[corners], self.y[corners]
+        return knots
 
     @property
     def range_(self) -> tuple[float, float]:

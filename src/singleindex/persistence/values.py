@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .. import estimators, structures, tables
+from ..estimators.namespaces import with_numpy
 from ..files.records import Reader, RecordError, Writer
 from ..link import FIXED_LINKS
 from ..link.stored import STORED_LINKS
@@ -43,6 +44,7 @@ class ModelWriter(Writer):
         self.where = "The model"
 
     def write_instance(self, value: Any) -> dict[str, Any]:
+        value = with_numpy(value)
         record, attributes = super().write_instance(value), {}
         for name in _fitted_attributes(value, record["parameters"]):
             self.where = f"The attribute {name} of {record['class']}"
