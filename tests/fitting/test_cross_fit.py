@@ -14,6 +14,7 @@ from singleindex.fitting.cross_fit import (
     line_length,
     spread_of,
     standardised,
+    trust_in,
     warn_if_not_identified,
     with_cross_fitted_link,
 )
@@ -172,3 +173,27 @@ def test_a_link_that_tells_nothing_is_said_so():
     X[:, 0] += 100 * np.sign(X[:, 0])
     with pytest.warns(IndexNotIdentifiedWarning, match="without a single row in between"):
         SingleIndexClassifier(1, link_cv=3).fit(X, separable)
+
+
+# ---------------------------------------------------------------- how far an index is believed
+
+
+def test_half_is_believed_at_two_standard_errors():
+    rng = np.random.default_rng(0)
+    index, noise = rng.standard_normal((2, 400))
+    index = (index - index.mean()) / index.std()
+    noise -= noise.mean() + index * np.mean(index * noise)
+    noise /= noise.std()
+    assert trust_in(index, 0.1 * index + noise, None) == pytest.approx(0.5)
+    assert trust_in(index, 1.0 * index + noise, None) == pytest.approx(100 / 101)
+    assert trust_in(index, 5 * index, None) == pytest.approx(1)
+    # A link is level already where the index misleads.
+    assert trust_in(index, noise - index, None) == 1
+
+
+def test_weights_are_repetitions_of_what_is_believed():
+    rng = np.random.default_rng(1)
+    index, y, weight = rng.standard_normal(60), rng.standard_normal(60), rng.integers(0, 4, 60)
+    y = y + 0.3 * index
+    found = trust_in(index, y, weight.astype(float))
+    assert found == pytest.approx(trust_in(np.repeat(index, weight), np.repeat(y, weight), None))

@@ -157,6 +157,27 @@ def with_cross_fitted_link(
     return longer
 
 
+# Standard errors of the slope of y on a held-out index at which half of it is believed: candidates were
+# chosen by the same rows, and the best of many is better than it will be.
+_CHANCE = 2.0
+
+
+def trust_in(held_out: FloatArray, y: FloatArray, weight: Weight) -> float:
+    """Return how far to believe a held-out index: half way at two standard errors, wholly far beyond."""
+    (mean, sd), (level, spread) = spread_of(held_out, weight), spread_of(y, weight)
+    if not (sd > 0 and spread > 0):
+        return 1.0
+    correlation = float(np.average((held_out - mean) / sd * ((y - level) / spread), weights=weight))
+    total = len(y) if weight is None else weight.sum()
+    errors = correlation**2 * total / max(1 - correlation**2, 1e-300)
+    return float(errors / (errors + _CHANCE**2)) if correlation > 0 else 1.0
+
+
+def drawn_in(link: MonotoneCurve, trust: float, mean: float) -> MonotoneCurve:
+    """Return a link between the mean of y and itself."""
+    return MonotoneCurve(link.x, mean + trust * (link.y - mean))
+
+
 def with_blended_link(
     best: Iterate, plan: Plan, y: FloatArray, weight: Weight, held_out: FloatArray
 ) -> Iterate:
@@ -176,6 +197,7 @@ def with_blended_link(
     shape = Sigmoid() if plan.is_classifier else Line()
     y = np.ascontiguousarray(y[seen])
     link = fit_blend(held_out[seen] / spread, y, part, shape, plan.fitter.is_bounded).link
+    link = drawn_in(link, trust_in(held_out[seen], y, part), float(np.average(y, weights=part)))
     # At the largest slope that is allowed for, which is what fixes the length of w.
     with np.errstate(divide="ignore", invalid="ignore"):
         steepest = np.max(np.diff(link.y) / np.diff(link.x), initial=0.0)
