@@ -322,7 +322,7 @@ def test_settings_that_do_not_fit(tmp_path):
         SingleIndexRegressor().fit(data, y)
     with pytest.raises(ValueError, match="link_cv splits rows"):
         SingleIndexRegressor(link_cv=5).fit(data)
-    with pytest.raises(ValueError, match="Choose the settings on a sample"):
+    with pytest.raises(ValueError, match="brings its own y"):
         SingleIndexClassifierCV().fit(data, y)
     with pytest.raises(ValueError, match="solver must be 'auto', one of"):
         SingleIndexRegressor(solver="sgd").fit(X, y)

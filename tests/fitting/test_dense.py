@@ -35,7 +35,7 @@ def test_without_rivals_there_is_no_doubt():
 
 def test_two_rows_for_each_feature_are_many():
     def data(n_rows, n_features):
-        return SimpleNamespace(whole=SimpleNamespace(n_rows=n_rows), n_features=n_features)
+        return SimpleNamespace(n_rows=n_rows, n_features=n_features)
 
     assert has_many_rows(data(40, 20))
     assert not has_many_rows(data(39.5, 20))

@@ -8,7 +8,9 @@ from .convert import as_design, as_row_design, at_hand, multiply, take_rows
 from .csr import CsrDesign
 from .dense import DenseDesign
 from .entries import EntriesDesign
+from .folds import BlockKFold, GroupHashKFold, HashKFold
 from .gpu import on_gpu
+from .many import ManySweep, ManyVisit
 from .moments import Moments
 from .sparse import SparseDesign
 from .sweep import Sweep, Visit
@@ -16,6 +18,7 @@ from .view import Chain, Scaling, View, column_factors
 
 __all__ = [
     "BlockDesign",
+    "BlockKFold",
     "Chain",
     "ChunkError",
     "ChunkedData",
@@ -24,6 +27,10 @@ __all__ = [
     "DenseDesign",
     "Design",
     "EntriesDesign",
+    "GroupHashKFold",
+    "HashKFold",
+    "ManySweep",
+    "ManyVisit",
     "Moments",
     "Scaling",
     "SparseColumns",

@@ -19,6 +19,7 @@ from .arrays import FloatArray
 from .base import Design
 from .checks import check_length
 from .convert import as_row_design
+from .many import ManySweep, ManyVisit
 from .moments import Moments
 from .survey import Survey, TargetSurvey, survey_rows
 from .sweep import Sweep, Visit, without_rows
@@ -35,7 +36,8 @@ class ChunkError(ValueError):
 class Block:
     """Some rows: X, what is to be learned or None, the weights or None, and what to call them in messages.
 
-    `files` are those they were read from.
+    `files` are those they were read from, `start` is the number of the first row among all, `groups` what
+    folds may keep together.
     """
 
     X: Any
@@ -43,6 +45,8 @@ class Block:
     weight: FloatArray | None = None
     name: str = "block 0"
     files: tuple[str, ...] = ()
+    start: int = 0
+    groups: Any = None
 
     @cached_property
     def design(self) -> Design:
@@ -158,7 +162,7 @@ class SweepTask:
         weight = self.target.weights(block)
         sweep = block.design.sweep(self.visit, self.target.values(block), weight)
         if not np.isfinite(sweep.gradient).all():
-            raise _too_large(block)
+            raise too_large(block)
         return without_rows(sweep)
 
 
@@ -177,7 +181,7 @@ class CovarianceTask:
         values = np.column_stack([target.values(block) for target in self.targets])
         moments = Moments.of(block.design, values, weight, self.which)
         if not np.isfinite(moments.covariance).all():
-            raise _too_large(block)
+            raise too_large(block)
         return moments
 
 
@@ -254,6 +258,13 @@ class BlockDesign(Design):
         moments: Moments = self.source.reduce(CovarianceTask(tuple(y), which))
         return moments
 
+    def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: Any) -> ManySweep:
+        """Visit all rows for many models; `Y` are the targets, `fold` the rule of the folds."""
+        from .fold_blocks import SweepManyTask
+
+        sweep: ManySweep = self.source.reduce(SweepManyTask(visit, tuple(Y), fold))
+        return sweep
+
     def rows_of(self, target: Target) -> tuple[FloatArray, FloatArray | None]:
         """Return an output and the weights row by row, for solvers that need them so."""
         values, weights = zip(*self.source.map(TargetTask(target)), strict=True)
@@ -281,7 +292,7 @@ def check_finite(block: Block) -> None:
     check_weight(block.weight, block.name)
 
 
-def _too_large(block: Block) -> ChunkError:
+def too_large(block: Block) -> ChunkError:
     """Return the error of a block whose sums are no numbers."""
     check_finite(block)
     return ChunkError(f"{block.name}: its numbers are too large to be summed; rescale the columns of X.")

@@ -37,7 +37,7 @@ class DaskSource:
     They are used as they are: what is not persisted is made anew, or read anew, at every visit.
     """
 
-    def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+    def __init__(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
         if y is None:
             raise ValueError("y is missing: give a Dask array or series with as many rows as X.")
         if X.ndim != 2:
@@ -56,9 +56,10 @@ class DaskSource:
         if not self.is_frame and not np.isnan(X.shape[0]):
             self.n_rows = int(X.shape[0])
         parts = [_in_blocks(X), _beside(X, y, "y")]
-        if sample_weight is not None:
-            parts.append(_beside(X, sample_weight, "sample_weight"))
+        for values, what in ((sample_weight, "sample_weight"), (groups, "groups")):
+            parts.append([None] * len(parts[0]) if values is None else _beside(X, values, what))
         self.parts = list(zip(*parts, strict=True))
+        self.lengths = None if self.n_rows is None else [int(n) for n in X.chunks[0]]
         self.on_rows: Any = None
 
     def map(self, task: Callable[..., Any], arguments: Sequence[Any] | None = None) -> Iterator[Any]:
@@ -89,13 +90,18 @@ class DaskSource:
     def _tasks(self, task: Callable[..., Any], arguments: Sequence[Any] | None) -> list[Any]:
         from dask import delayed
 
+        if self.lengths is None:
+            count = delayed(len, pure=False)
+            self.lengths = _compute([count(part[1]) for part in self.parts])
+        starts = np.cumsum([0, *self.lengths]).tolist()
         # One node of the graph, which a worker gets once, and again if it is lost.
         shared = delayed(task, pure=False, traverse=False)
         run = delayed(_run, pure=False)
         tasks = []
         for number, part in enumerate(self.parts):
             extra = () if arguments is None else (arguments[number],)
-            tasks.append(run(shared, number, self.feature_names, self.dtype, extra, *part))
+            at = number, starts[number]
+            tasks.append(run(shared, at, self.feature_names, self.dtype, extra, *part))
         return tasks
 
 
@@ -104,15 +110,18 @@ def _itself(block: Block) -> Block:
 
 
 def _run(
-    task: Any, number: int, names: Any, dtype: Any, extra: Any, X: Any, y: Any, weight: Any = None
+    task: Any, at: Any, names: Any, dtype: Any, extra: Any, X: Any, y: Any, weight: Any, groups: Any
 ) -> Any:
-    """Run a task on one block; this happens on the workers."""
+    """Run a task on one block; this happens on the workers. `at`: its number, and that of its first row."""
+    number, start = at
     name = f"block {number} of the Dask data"
     block = Block(
         _as_rows(X, names, dtype, name),
         _aligned(np.asarray(y)),
         None if weight is None else _aligned(np.asarray(weight, dtype=np.float64)),
         name,
+        start=start,
+        groups=None if groups is None else np.asarray(groups),
     )
     if not len(block.y) == block.X.shape[0] == len(block.y if block.weight is None else block.weight):
         raise ChunkError(f"{name}: X, y and sample_weight have different numbers of rows; make them agree.")

@@ -88,6 +88,15 @@ class DenseDesign(Design):
         cuts = cut_rows(*self.shape, self.X.size)
         return run_kernel(dense_sweep, (self.X,), self.shape, cuts, visit, index_old, y, weight, self.X.size)
 
+    hands_out_rows = True
+
+    def many_indices(self, rows: slice, W: FloatArray) -> FloatArray:
+        index = W.T.astype(self.X.dtype, copy=False) @ self.X[rows].T
+        return np.ascontiguousarray(index, dtype=np.float64)
+
+    def add_gradients(self, rows: slice, residual: FloatArray, gradient: FloatArray) -> None:
+        gradient += self.X[rows].T @ residual.T.astype(self.X.dtype, copy=False)
+
     def take(self, rows: NDArray[np.intp]) -> DenseDesign:
         return DenseDesign(self.X[rows])
 

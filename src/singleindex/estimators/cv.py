@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from ..fitting.blocks import IN_MEMORY, is_in_blocks
+from ..fitting.block_search import search_blocks
+from ..fitting.blocks import as_source, is_in_blocks
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
 from ..solvers.result import FloatArray
@@ -30,35 +31,55 @@ class SearchMixin(SingleIndexBase):
     @all_or_nothing
     @with_callbacks
     @from_any_namespace
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, checkpoint: Any = None
+    ) -> Self:
         """Choose the settings on held-out rows, then learn w and g from all.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Data on a GPU are copied to the memory of the machine: a search goes by columns, on the processor.
+            Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
+            returns, which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Used in fitting, and in the scores where scikit-learn's scorer takes weights.
         groups : array-like of shape (n_samples,), default=None
             For splitters that keep groups together.
+        checkpoint : str or path, default=None
+            Of data in blocks: a file to keep the readings of the search in. Where it exists the search goes
+            on from it, to the same model as without a break; at the end it is deleted.
 
         Returns
         -------
         self
         """
-        if is_in_blocks(X):
-            raise ValueError(IN_MEMORY.format(type(self).__name__))
-        X, targets, weight = self._check_data(X, y, sample_weight)
         settings = SearchSettings(
             self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
             self.held_out_link, self.n_jobs,
         )  # fmt: skip
+        if is_in_blocks(X):
+            settings.check()
+            source = as_source(X, y, sample_weight, groups)
+            self._note_features(source)
+            fitted = search_blocks(
+                self._search_plan(), settings, self.scoring, source, self._read_targets,
+                self._teller(source, None), checkpoint,
+            )  # fmt: skip
+            self._copy(fitted, source.dtype)
+            return self
+        if checkpoint is not None:
+            raise ValueError("checkpoint is for data in blocks; leave it out for data in memory.")
+        X, targets, weight = self._check_data(X, y, sample_weight)
         settings.check()
-        plan = self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
+        plan = self._search_plan()
         teller = self._teller(X, targets.y)
         self._copy(search(plan, settings, self._scoring(), X, targets, weight, groups, teller), X.dtype)
         return self
+
+    def _search_plan(self) -> Any:
+        return self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
 
     def _scoring(self) -> Scoring:
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.

@@ -33,14 +33,19 @@ def is_in_blocks(X: Any) -> bool:
     return isinstance(X, ChunkedData) or is_dask(X)
 
 
-def as_source(X: Any, y: Any, sample_weight: Any) -> Any:
+def as_source(X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Any:
     """Return the blocks of X; chunked data brings its own y and weights."""
     if is_dask(X):
-        return DaskSource(X, y, sample_weight)
+        return DaskSource(X, y, sample_weight, groups)
     if y is not None or sample_weight is not None:
         raise ValueError(
             "chunked data brings its own y and weights; name them in read_chunks(..., target=, "
             "sample_weight=) and leave them out of fit."
+        )
+    if groups is not None:
+        raise ValueError(
+            "groups of chunked data are a column of X; use cv=GroupHashKFold(column=...) of "
+            "singleindex.design."
         )
     return X
 
@@ -58,7 +63,7 @@ def fit_blocks(
     if plan.link_cv is not None:
         raise ValueError("link_cv splits rows, which needs data in memory; leave it out for data in blocks.")
     with RowsBar(teller, source):
-        targets, unit = read_targets(_survey_targets(source))
+        targets, unit = read_targets(survey_targets(source))
         if isinstance(plan.solver, Stochastic):
             return stream_blocks(plan, source, targets, unit)
         if plan.is_joint(len(targets)) or isinstance(plan.solver, TwoPass):
@@ -66,7 +71,7 @@ def fit_blocks(
         return _fit_in_one_pass(plan, source, targets, unit, teller)
 
 
-def _survey_targets(source: Any) -> TargetSurvey:
+def survey_targets(source: Any) -> TargetSurvey:
     facts: TargetSurvey = source.survey_targets()
     if facts.total == 0:
         lack = "row" if facts.n_rows == 0 else "row of positive weight"

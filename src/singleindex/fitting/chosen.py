@@ -72,7 +72,7 @@ class Outcome:
     @property
     def best(self) -> Any:
         """The candidate of most weight on a path that can be shown."""
-        return self.bank.keys[_heaviest(self.first, self.weights, on_shown_paths(self.bank, self.cells))]
+        return self.bank.keys[heaviest(self.first, self.weights, on_shown_paths(self.bank, self.cells))]
 
 
 def as_record(settings: Any, data: Any, targets: Targets, found: Outcome) -> Fitted:
@@ -198,7 +198,7 @@ def _at_rows(best: Iterate, design: Any, plan: Plan, data: Any, k: int) -> Itera
 # ---------------------------------------------------------------- how it was found
 
 
-def _heaviest(scores: Sequence[Scores], weights: FloatArray, among: Any = True) -> int:
+def heaviest(scores: Sequence[Scores], weights: FloatArray, among: Any = True) -> int:
     """Return the candidate of the largest weight, the best one of several."""
     weight = np.where(among, weights.mean(axis=1), -1.0)
     mean = np.where(weight >= weight.max() - 1e-9, np.mean([one.mean for one in scores], axis=0), np.inf)
@@ -218,12 +218,12 @@ def search_record(found: Outcome) -> dict[str, Any]:
     bank, first, first_weights, chosen = found.bank, found.first, found.weights, found.chosen
     rows = [_settings_of(found.cells[key.cell], key) for key in bank.keys]
     tables = [_table(rows, 1, bank, first, first_weights)]
-    at, final = _heaviest(first, first_weights), first
+    at, final = heaviest(first, first_weights), first
     params = dict(rows[at])
     if chosen.cutter is not None:
         cuts = [params | {"n_atoms": cut.n_atoms, "relaxation": cut.form} for cut in chosen.bank.keys]
         tables.append(_table(cuts, 2, chosen.bank, chosen.scores, chosen.weights))
-        at, final = _heaviest(chosen.scores, chosen.weights), chosen.scores
+        at, final = heaviest(chosen.scores, chosen.weights), chosen.scores
         params = cuts[at]
     results = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
     results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(int)

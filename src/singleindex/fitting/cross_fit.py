@@ -188,16 +188,28 @@ def with_blended_link(
     the held-out ones, which is smaller than that of training rows.
     """
     seen = np.isfinite(held_out)
-    mean, sd = spread_of(best.index, weight)
     part = None if weight is None else weight[seen]
-    _, spread = spread_of(held_out[seen], part) if seen.any() else (0.0, 0.0)
+    y = np.ascontiguousarray(y[seen])
+    return with_blend(best, plan, spread_of(best.index, weight), y, part, held_out[seen])
+
+
+def with_blend(
+    best: Iterate,
+    plan: Plan,
+    centre: tuple[float, float],
+    y: FloatArray,
+    weight: Weight,
+    held_out: FloatArray,
+) -> Iterate:
+    """Return the same where mean and spread of the index are known, and all rows were held out."""
+    mean, sd = centre
+    _, spread = spread_of(held_out, weight) if len(held_out) else (0.0, 0.0)
     if not (sd > 0 and spread > 0):
         warn_if_not_identified(best.link, y)
         return best
     shape = Sigmoid() if plan.is_classifier else Line()
-    y = np.ascontiguousarray(y[seen])
-    link = fit_blend(held_out[seen] / spread, y, part, shape, plan.fitter.is_bounded).link
-    link = drawn_in(link, trust_in(held_out[seen], y, part), float(np.average(y, weights=part)))
+    link = fit_blend(held_out / spread, y, weight, shape, plan.fitter.is_bounded).link
+    link = drawn_in(link, trust_in(held_out, y, weight), float(np.average(y, weights=weight)))
     # At the largest slope that is allowed for, which is what fixes the length of w.
     with np.errstate(divide="ignore", invalid="ignore"):
         steepest = np.max(np.diff(link.y) / np.diff(link.x), initial=0.0)

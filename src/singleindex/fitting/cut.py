@@ -16,7 +16,7 @@ from .plan import Plan
 from .trace import RELAXED, Fold, Model, as_model, at_unit_spread, by_columns
 
 # Averages are fitted anew on what they were cut to where there are so many rows per coefficient.
-_ROWS_TO_REFIT = 10
+ROWS_TO_REFIT = 10
 
 
 class Cut(NamedTuple):
@@ -80,7 +80,7 @@ class Cutter:
             if not len(used):
                 continue
             yield Cut(size, 0.0), self._model(kept, design.matvec(kept), fold)
-            if self.refits and len(used) * _ROWS_TO_REFIT <= fold.n_rows:
+            if self.refits and len(used) * ROWS_TO_REFIT <= fold.n_rows:
                 yield from self._refitted(size, kept, used, design.columns(used), fold)
 
     def project(self, average: FloatArray, size: int) -> FloatArray:

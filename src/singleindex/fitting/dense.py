@@ -93,7 +93,7 @@ def trace_ridges(
 
 def has_many_rows(data: Any) -> bool:
     """Tell whether there are rows enough for every feature to have its coefficient: then it may."""
-    return bool(data.whole.n_rows >= _MANY_ROWS * data.n_features)
+    return bool(data.n_rows >= _MANY_ROWS * data.n_features)
 
 
 def _is_promising(judge: Judge, dense: FloatArray, others: FloatArray) -> bool:

@@ -93,6 +93,10 @@ class Data:
         return w if self.unit is None else self.unit.reshape(-1, *[1] * (w.ndim - 1)) * w
 
     @property
+    def n_rows(self) -> float:
+        return self.whole.n_rows
+
+    @property
     def n_outputs(self) -> int:
         return int(self.Y.shape[1])
 
@@ -218,7 +222,7 @@ def trace_fold(plan: Plan, data: Data, split: Any, cells: Sequence[Cell], larges
 
 
 def choose_first(
-    rule: str, output: int, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Data
+    rule: str, output: int, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Any
 ) -> FloatArray:
     """Return the weights of the candidates; with few rows none to dense ones, but where they win."""
     among = bank.is_open(output)
@@ -228,10 +232,10 @@ def choose_first(
         among[:] = True
     if rule == "average":
         return soft_weights(scores, among)
-    return _single(rule, scores, bank.n_atoms(), among)
+    return single_weights(rule, scores, bank.n_atoms(), among)
 
 
-def _single(rule: str, scores: Scores, n_atoms: FloatArray, among: NDArray[np.bool_]) -> FloatArray:
+def single_weights(rule: str, scores: Scores, n_atoms: FloatArray, among: NDArray[np.bool_]) -> FloatArray:
     """Return the weights of one candidate alone: the best, or the simplest within a standard error of it."""
     mean = np.where(among, scores.mean, np.inf)
     best = int(np.nanargmin(mean))
@@ -262,7 +266,7 @@ def second_stage(
     averages = [bank.average(f, weights, data.n_features) for f in range(len(splits))]
     tried = sizes
     if tried is None:
-        most = max(_most_atoms(plan, average, data.n_outputs) for average in averages)
+        most = max(most_atoms(plan, average, data.n_outputs) for average in averages)
         tried = sizes_below(most)
     keeps_all = sizes is None and not (settings.penalty is not None and not len(listed(settings.penalty)))
     cutter = Cutter(plan, np.sqrt(data.spread.variance), tried, keeps_all, data.n_outputs)
@@ -275,23 +279,25 @@ def second_stage(
         return Chosen(bank, first, weights, None)
     scores = judge.scores(of_cuts.held_out)
     if settings.rule == "average" and sizes is None:
-        second = np.column_stack([_second_weights(one, of_cuts, data) for one in scores])
+        second = np.column_stack([second_weights(one, of_cuts, data) for one in scores])
     else:
         every = np.ones(len(of_cuts.keys), dtype=bool)
-        second = np.column_stack([_single(settings.rule, one, of_cuts.n_atoms(), every) for one in scores])
+        second = np.column_stack(
+            [single_weights(settings.rule, one, of_cuts.n_atoms(), every) for one in scores]
+        )
     return Chosen(of_cuts, scores, second, cutter, averages, is_limited=sizes is not None)
 
 
-def _second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:
+def second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:
     weight = equal_weights(scores)
     whole = [k for k, cut in enumerate(cuts.keys) if cut == Cut(None, 0.0)]
-    if whole and data.whole.n_rows < data.n_features:
+    if whole and data.n_rows < data.n_features:
         weight *= 1 - _WHOLE_SHARE
         weight[whole] += _WHOLE_SHARE
     return weight
 
 
-def _most_atoms(plan: Plan, average: FloatArray, n_outputs: int) -> int:
+def most_atoms(plan: Plan, average: FloatArray, n_outputs: int) -> int:
     if plan.is_joint(n_outputs):
         return plan.structure.count_atoms(average)
     return max(plan.structure.count_atoms(w) for w in average.T)

@@ -21,7 +21,7 @@ from .together import path_together
 from .trace import Fold, exact_method
 
 # Names of what is recorded of a level.
-_RECORDED = ("objective", "mse", "n_atoms", "change")
+RECORDED = ("objective", "mse", "n_atoms", "change")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class WholePath:
     def result(self, output: int, level: int, coef: FloatArray) -> SolverResult:
         """Return a solver's result with these coefficients, and the levels up to that one as its history."""
         iterates = self.outputs[output][: level + 1]
-        records = [[float(getattr(one, name)) for name in _RECORDED] for one in iterates]
+        records = [[float(getattr(one, name)) for name in RECORDED] for one in iterates]
         best = replace(iterates[-1], n_iter=len(iterates) - 1, coef=coef, points=None, fitted=None)
-        return SolverResult(best, Status.CHOSEN, as_history(records, _RECORDED), len(iterates))
+        return SolverResult(best, Status.CHOSEN, as_history(records, RECORDED), len(iterates))
 
     def record(self, unit: FloatArray, to_features: Callable[[FloatArray], FloatArray]) -> dict[str, Any]:
         """Return `path_`: the numbers and the coefficients of every level, in the units of X and y."""

@@ -87,7 +87,7 @@ def largest_penalty(simplicity: Simplicity, gram: FloatArray, cross: FloatArray,
     shape = simplicity.structure.separable(len(cross))
     if shape is not None and shape.is_free.any():
         step = PenalisedStep(gram, shape.only(np.flatnonzero(shape.is_free)), 0.0, simplicity.alpha)
-        cross, _ = _at(step.minimise(np.zeros(len(cross)), cross, square), gram, cross, square)
+        cross, _ = gradient_at(step.minimise(np.zeros(len(cross)), cross, square), gram, cross, square)
     return simplicity.largest_penalty(cross)
 
 
@@ -119,7 +119,7 @@ def choose_support(
     for penalty in last * np.geomspace(1, _LAST, _N_LEVELS + 1)[1:]:
         step = PenalisedStep(gram, shape, float(penalty), simplicity.alpha, PATH_TOL, PATH_SWEEPS)
         w = step.minimise(w, gradient, left)
-        gradient, left = _at(w, gram, cross, square)
+        gradient, left = gradient_at(w, gram, cross, square)
         kept = np.flatnonzero(simplicity.structure.project(w, n_atoms))
         if len(kept):
             found[kept.tobytes()] = kept
@@ -131,7 +131,7 @@ def choose_support(
     def fit(support: NDArray[np.intp]) -> LeastSquares:
         step = PenalisedStep(gram, shape.only(support), 0.0, simplicity.alpha)
         w = step.minimise(np.zeros(len(cross)), cross, square)
-        return LeastSquares(support, w, *_at(w, gram, cross, square))
+        return LeastSquares(support, w, *gradient_at(w, gram, cross, square))
 
     best = min((fit(support) for support in found.values()), key=lambda one: one.error)
     if shape.block is not None or shape.is_constrained or shape.is_free.any():
@@ -148,7 +148,9 @@ def choose_support(
     return best.support
 
 
-def _at(w: FloatArray, gram: FloatArray, cross: FloatArray, square: float) -> tuple[FloatArray, float]:
+def gradient_at(
+    w: FloatArray, gram: FloatArray, cross: FloatArray, square: float
+) -> tuple[FloatArray, float]:
     """Return the gradient of least squares at w, and the error that is left."""
     used = np.flatnonzero(w)
     gradient = cross - gram[:, used] @ w[used]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -81,8 +82,8 @@ class ChunkedData:
         try:
             for block in read_ahead(chunks):
                 self.files.check(block.files)
+                yield replace(block, start=n_rows)
                 n_rows += len(block)
-                yield block
         except Exception:
             self.files.check()  # the better reason, where it is one
             raise

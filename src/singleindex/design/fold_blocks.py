@@ -1,0 +1,86 @@
+"""What a search asks of blocks of rows: moments by folds, and one visit for many models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import FloatArray
+from .base import Design
+from .blocks import Block, Target, check_finite, too_large
+from .many import IntArray, ManySweep, ManyVisit
+from .moments import Moments
+from .survey import Survey, survey_rows
+
+
+@dataclass(frozen=True, eq=False)
+class FoldFacts:
+    """What is to be known of the rows before any model is: of all of them, and the moments of each fold."""
+
+    survey: Survey
+    moments: tuple[Moments, ...]
+
+    def merge(self, other: FoldFacts) -> FoldFacts:
+        return FoldFacts(
+            self.survey.merge(other.survey),
+            tuple(a.merge(b) for a, b in zip(self.moments, other.moments, strict=True)),
+        )
+
+
+@dataclass(frozen=True)
+class FoldRule:
+    """Which fold each row of a block is in."""
+
+    folds: Any
+    n_total: int
+
+    def __call__(self, block: Block) -> IntArray:
+        fold = self.folds.fold_of(block.X, block.start, len(block), self.n_total, block.groups)
+        return np.ascontiguousarray(fold, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class FoldFactsTask:
+    """Checks a block, and sums up its columns and their products, by folds."""
+
+    targets: tuple[Target, ...]
+    rule: FoldRule
+
+    def __call__(self, block: Block) -> FoldFacts:
+        check_finite(block)
+        Y = np.column_stack([target.values(block) for target in self.targets])
+        weight, fold = self.targets[0].weights(block), self.rule(block)
+        moments = []
+        for k in range(self.rule.folds.get_n_splits()):
+            rows = np.flatnonzero(fold == k)
+            part = None if weight is None else weight[rows]
+            moments.append(_moments(block.design.take(rows), Y[rows], part))
+        if not all(np.isfinite(one.covariance).all() for one in moments):
+            raise too_large(block)
+        return FoldFacts(survey_rows(block.design, Y, weight), tuple(moments))
+
+
+def _moments(design: Design, Y: FloatArray, weight: FloatArray | None) -> Moments:
+    n, d = design.shape
+    if not (n if weight is None else weight.any()):
+        return Moments.none(d, Y.shape[1])
+    return Moments.of(design, Y, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SweepManyTask:
+    """Visits the rows of a block once, for many models."""
+
+    visit: ManyVisit
+    targets: tuple[Target, ...]
+    rule: FoldRule
+
+    def __call__(self, block: Block) -> ManySweep:
+        Y = np.stack([target.values(block) for target in self.targets])
+        weight = self.targets[0].weights(block)
+        sweep = block.design.sweep_many(self.visit, Y, weight, self.rule(block))
+        if not (np.isfinite(sweep.gradient).all() and np.isfinite(sweep.residual).all()):
+            raise too_large(block)
+        return sweep
