@@ -5,6 +5,7 @@ import pytest
 
 from singleindex import SingleIndexRegressor, SingleIndexRegressorCV, single_index_path
 from singleindex.datasets import make_single_index
+from singleindex.design import chunk_arrays
 
 SMALL = {"n_atoms": [2, 5, 20], "alpha": [0.1], "penalty": [0.5, 0.2]}
 
@@ -70,3 +71,23 @@ def test_a_warm_level_needs_fewer_iterations_than_a_cold_one():
         return int(np.argmax(mse[:, 0] == mse[-1, 0]))
 
     assert settled(warm.mse[1]) <= settled(cold.mse[0])
+
+
+@pytest.mark.parametrize("levels", [{"n_atoms": [8, 3, 1]}, {"penalty": [0.6, 0.2, 0.05]}])
+def test_paths_over_blocks_are_those_of_the_memory(levels):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 10)) + 0.5 * rng.standard_normal((4000, 1))
+    index = X[:, 0] - 2 * X[:, 3] + X[:, 7]
+    y = 30 * np.clip(index, -1, 1) + rng.standard_normal(4000)
+    path = single_index_path(chunk_arrays(X, y, chunk_rows=700), max_iter=6, **levels)
+    expected = single_index_path(X, y, max_iter=30, solver="exact", **levels)
+    whole = single_index_path(chunk_arrays(X, y, chunk_rows=4000), max_iter=6, **levels)
+    np.testing.assert_allclose(path.coefs, whole.coefs, atol=1e-8 * np.abs(whole.coefs).max())
+    # The length of w, and with it the slope of its link, settles after the direction.
+    for got, target in zip(path.coefs, expected.coefs, strict=True):
+        assert np.corrcoef(X @ got, X @ target)[0, 1] > 0.999
+    for steps in path.mse:
+        assert steps.shape[1] == 1
+    assert path.mse[-1][-1, 0] == pytest.approx(
+        np.mean((path.links[-1][0](X @ path.coefs[-1]) - y) ** 2), rel=0.01
+    )

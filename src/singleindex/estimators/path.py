@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..fitting.block_path import trace_blocks
+from ..fitting.blocks import as_source, is_in_blocks
 from ..fitting.checks import check_n_atoms, check_penalty
 from ..fitting.memory import prepare
 from ..fitting.path import trace_path
@@ -38,7 +40,7 @@ class SingleIndexPath:
 
 def single_index_path(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_atoms: Sequence[int] | None = None,
     penalty: Sequence[float] | None = None,
@@ -54,6 +56,7 @@ def single_index_path(
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Or data on a GPU, as the estimators take them.
+        Or data in blocks, as in :class:`SingleIndexRegressor`: every reading of them serves all levels.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Numbers; for two classes 0 and 1.
     n_atoms : sequence of int, default=None
@@ -72,7 +75,9 @@ def single_index_path(
 
     Notes
     -----
-    The length of w is that of the solver, held back by the ridge: use the estimators to predict.
+    The length of w is that of the solver, held back by the ridge: use the estimators to predict. Of data in
+    blocks all levels start from where a straight link has them, and go on for as many readings as the first
+    level has iterations, or until none of them turns any more.
 
     Examples
     --------
@@ -89,11 +94,18 @@ def single_index_path(
     if n_atoms is not None and penalty is not None:
         raise ValueError("n_atoms and penalty do not go together along a path; leave one of them out.")
     model = SingleIndexRegressor(max_iter=max_iter, **settings)
-    X, targets, weight = model._check_data(as_known(X), as_numpy(y), as_numpy(sample_weight))
-    plan = model._plan()
-    levels = _levels_of(plan, X.shape[1], n_atoms, penalty)
-    trace = trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)
-    unit = targets.unit
+    if is_in_blocks(X):
+        source = as_source(X, y, sample_weight)
+        model._note_features(source)
+        trace, levels, unit = trace_blocks(
+            model._plan(), source, model._read_targets,
+            lambda plan: _levels_of(plan, source.n_features, n_atoms, penalty),
+        )  # fmt: skip
+    else:
+        X, targets, weight = model._check_data(as_known(X), as_numpy(y), as_numpy(sample_weight))
+        plan, unit = model._plan(), targets.unit
+        levels = _levels_of(plan, X.shape[1], n_atoms, penalty)
+        trace = trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)
     return SingleIndexPath(
         n_atoms=None if penalty is not None else np.array([level.n_atoms for level in levels]),
         penalty=None if penalty is None else np.array([level.penalty for level in levels]),

@@ -62,7 +62,7 @@ def search_blocks(
     with RowsBar(teller, source):
         facts = survey_targets(source)
         targets, unit = read_targets(facts)
-        _check(plan, source.n_features, len(targets), folds)
+        check_blocks(plan, source.n_features, len(targets), folds)
         rule = FoldRule(folds, facts.n_rows)
         log = None
         if checkpoint is not None:
@@ -87,13 +87,13 @@ def folds_of(cv: Any) -> Any:
     )
 
 
-def _check(plan: Plan, d: int, n_outputs: int, folds: Any) -> None:
+def check_blocks(plan: Plan, d: int, n_outputs: int, folds: Any) -> None:
     """Raise where a search over blocks has no steps for what is asked."""
     if not is_exact(plan, n_outputs) or plan.is_joint(n_outputs):
         raise ValueError(
-            f"searches over files and Dask need a structure that is a sum over features or disjoint groups, "
-            f"for each output by itself; {type(plan.structure).__name__} is not. Choose the settings on a "
-            "sample of the rows, as arrays, then fit SingleIndexRegressor or SingleIndexClassifier to all."
+            "searches and paths over files and Dask need a structure that is a sum over features or disjoint "
+            f"groups, for each output by itself; {type(plan.structure).__name__} is not. Choose the settings "
+            "on a sample of the rows, as arrays, then fit SingleIndexRegressor or SingleIndexClassifier."
         )
     if d > MOST_COLUMNS or folds.get_n_splits() * d * d > _MOST_PRODUCTS:
         raise ValueError(
