@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 from sklearn.model_selection import KFold
 
-from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV, load, save
+from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV, load, save, single_index_path
 from singleindex.design import BlockKFold, GroupHashKFold, HashKFold, chunk_arrays, read_chunks
 from singleindex.fitting.readings import Readings
 from singleindex.structures import GroupSparse, LowRank, RowSparse
@@ -289,3 +289,35 @@ def test_where_nothing_explains_y_there_is_a_model_all_the_same():
     with pytest.warns(UserWarning, match="link is constant"):
         model = SingleIndexClassifierCV(**SMALL).fit(chunk_arrays(X, y))
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+# ---------------------------------------------------------------- very many columns
+
+
+def test_of_very_many_columns_those_that_tell_most_are_looked_at(monkeypatch, tmp_path):
+    from singleindex.fitting import block_columns
+
+    model, X, y, weight = make_problem("classes")
+    monkeypatch.setattr(block_columns, "_MOST_PRODUCTS", 3 * 8 * 8)
+    with pytest.warns(block_columns.ColumnsLeftOutWarning, match="the 8 of 12 columns"):
+        got = clone(model).fit(chunk_arrays(sparse.csr_matrix(X), y, weight, chunk_rows=200))
+    assert got.coef_.shape == got.stability_.shape == (D,)
+    assert got.path_["coefs"].shape[1] == D
+    centred = X - np.average(X, axis=0, weights=weight)
+    sd = np.sqrt(np.average(centred**2, axis=0, weights=weight))
+    strength = np.abs(centred.T @ (weight * (y - np.average(y, weights=weight)))) / np.where(
+        sd > 0, sd, np.inf
+    )
+    which = np.sort(np.argsort(-strength)[:8])
+    assert set(np.flatnonzero(got.coef_)) <= set(which)
+    narrow = clone(model).fit(in_memory(X[:, which], y, weight))
+    np.testing.assert_allclose(got.coef_[which], narrow.coef_, atol=1e-8 * np.abs(narrow.coef_).max())
+    assert got.n_readings_ == narrow.n_readings_ + 1
+    by_group = clone(model).set_params(cv=GroupHashKFold(3, column=6))
+    with pytest.warns(block_columns.ColumnsLeftOutWarning):
+        by_group.fit(chunk_arrays(X, y, chunk_rows=200))
+    with pytest.raises(ValueError, match="paths over files and Dask keep the products"):
+        single_index_path(chunk_arrays(X, y))
+    groups = GroupSparse(np.arange(D) // 2)
+    with pytest.raises(ValueError, match="this structure does not allow for"):
+        clone(model).set_params(structure=groups).fit(chunk_arrays(X, y))

@@ -33,6 +33,10 @@ class _Folds:
         """Return the folds of `n_rows` of all `n_total` rows, the first of which has the number `start`."""
         raise NotImplementedError
 
+    def groups_of(self, X: Any, groups: Any) -> Any:
+        """Return what the folds go by beside the numbers of the rows, as `groups` for `fold_of`."""
+        return groups
+
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return int(self.n_splits)
 
@@ -94,15 +98,20 @@ class GroupHashKFold(_Folds):
     random_state: int = 0
 
     def fold_of(self, X: Any, start: int, n_rows: int, n_total: int, groups: Any = None) -> IntArray:
-        if groups is None and self.column is None:
+        values = self.groups_of(X, groups)
+        if values is None:
             raise ValueError(
                 "GroupHashKFold needs groups: name the column of X that holds them, as column=0, or give "
                 "groups to fit, in memory or with Dask."
             )
-        values = _column_of(X, self.column) if groups is None else np.asarray(groups)
         if len(values) != n_rows:
             raise ValueError(f"groups has {len(values)} rows where X has {n_rows}; they must agree.")
         return _as_folds(_as_numbers(values), self.random_state, self.n_splits)
+
+    def groups_of(self, X: Any, groups: Any) -> Any:
+        if groups is not None:
+            return np.asarray(groups)
+        return None if self.column is None else _column_of(X, self.column)
 
 
 FOLDS = (HashKFold, BlockKFold, GroupHashKFold)

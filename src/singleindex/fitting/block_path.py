@@ -18,6 +18,7 @@ from ..solvers.many import Mover, look_at
 from ..solvers.path import iterations_at
 from ..solvers.quadratic import choose_support
 from ..solvers.result import FloatArray
+from .block_columns import check_columns
 from .block_models import CellModels, FoldData
 from .block_search import N_BINS, check_blocks
 from .blocks import survey_targets
@@ -38,8 +39,9 @@ def trace_blocks(
     facts = survey_targets(source)
     targets, unit = read_targets(facts)
     folds = HashKFold(2)  # of which nothing is held out: their moments are added
-    check_blocks(plan, source.n_features, len(targets), folds)
+    check_blocks(plan, len(targets))
     readings = Readings(source, targets, FoldRule(folds, facts.n_rows), None)
+    check_columns(source.n_features, folds)
     found = readings.facts()
     data = FoldData(found, BlockDesign(source, found.survey.lengths), unit)
     check_spread(data.spread)

@@ -25,9 +25,9 @@ from ..solvers.result import FloatArray
 from .bank import Scores
 from .binned import BinnedJudge, check_binned_scoring, line_losses
 from .block_choice import finish, second_stage
+from .block_columns import telling_columns, with_all_columns
 from .block_models import Candidate, CellModels, FoldData, as_bank
 from .blocks import survey_targets
-from .exact_blocks import MOST_COLUMNS
 from .grid import EXACT, check_sizes, is_exact, make_cells
 from .memory import check_spread
 from .plan import Plan
@@ -39,8 +39,6 @@ from .trace import Key
 
 # Bins of the index of every model, and readings that a stage takes at the most.
 N_BINS, MOST_READINGS = 1024, 8
-# Numbers that the products of the columns of all folds may take.
-_MOST_PRODUCTS = 1 << 27
 # Standard errors by which a candidate must be behind the best to be dropped: before any model has seen a
 # row, and later. It must also be behind by so many times what its last step has brought.
 _BEHIND_LINES, _BEHIND, _STEPS_BEHIND = 20.0, 6.0, 4.0
@@ -62,7 +60,7 @@ def search_blocks(
     with RowsBar(teller, source):
         facts = survey_targets(source)
         targets, unit = read_targets(facts)
-        check_blocks(plan, source.n_features, len(targets), folds)
+        check_blocks(plan, len(targets))
         rule = FoldRule(folds, facts.n_rows)
         log = None
         if checkpoint is not None:
@@ -70,7 +68,12 @@ def search_blocks(
             known = (facts.total, facts.low, facts.high, facts.label_weight)
             log = ReadingLog(checkpoint, fingerprint(*map(repr, asked), *known))
         readings = Readings(source, targets, rule, log)
-        fitted = BlockSearch(plan, settings, score, readings, unit, teller).run()
+        which = telling_columns(plan, readings)
+        if which is None:
+            fitted = BlockSearch(plan, settings, score, readings, unit, teller).run()
+        else:
+            narrow = replace(plan, n_features=len(which)), settings, score, readings.on_columns(which)
+            fitted = with_all_columns(BlockSearch(*narrow, unit, teller).run(), which, source.n_features)
         readings.end()
         return fitted
 
@@ -87,19 +90,13 @@ def folds_of(cv: Any) -> Any:
     )
 
 
-def check_blocks(plan: Plan, d: int, n_outputs: int, folds: Any) -> None:
+def check_blocks(plan: Plan, n_outputs: int) -> None:
     """Raise where a search over blocks has no steps for what is asked."""
     if not is_exact(plan, n_outputs) or plan.is_joint(n_outputs):
         raise ValueError(
             "searches and paths over files and Dask need a structure that is a sum over features or disjoint "
             f"groups, for each output by itself; {type(plan.structure).__name__} is not. Choose the settings "
             "on a sample of the rows, as arrays, then fit SingleIndexRegressor or SingleIndexClassifier."
-        )
-    if d > MOST_COLUMNS or folds.get_n_splits() * d * d > _MOST_PRODUCTS:
-        raise ValueError(
-            f"searches over files and Dask keep the products of all columns for each fold, and {d} columns "
-            f"with {folds.get_n_splits()} folds are too many; use fewer folds, or fewer columns (at most "
-            f"{MOST_COLUMNS})."
         )
 
 

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..design.blocks import SurveyTask
+from ..design.column_blocks import ColumnSource
 from ..design.fold_blocks import FoldFacts, FoldFactsTask, FoldRule, SweepManyTask
 from ..design.many import ManySweep, ManyVisit
 from ..design.moments import Moments
@@ -118,6 +121,24 @@ class Readings:
         self.source, self.targets, self.rule, self.log = source, tuple(targets), rule, log
         self.n_readings = 0
 
+    def on_columns(self, which: NDArray[np.intp]) -> Readings:
+        """Return the readings of some columns alone, which go on in the same log."""
+        narrow = Readings(
+            ColumnSource(self.source, which, self.rule.folds), self.targets, self.rule, self.log
+        )
+        narrow.n_readings = self.n_readings
+        return narrow
+
+    def survey(self) -> Survey:
+        """Return the means and variances of the columns, and their covariance with the outputs."""
+        arrays = self._next()
+        if arrays is not None:
+            known: Survey = self._checked(_as_survey, arrays, self.source.n_features, len(self.targets))
+            return known
+        survey: Survey = self.source.reduce(SurveyTask(self.targets))
+        self._keep(_survey_as_arrays(survey))
+        return survey
+
     def facts(self) -> FoldFacts:
         """Return the moments of all folds."""
         arrays = self._next()
@@ -164,8 +185,21 @@ class Readings:
 # ---------------------------------------------------------------- as arrays
 
 
+def _survey_as_arrays(survey: Survey) -> dict[str, Any]:
+    return {f"survey_{f.name}": np.asarray(getattr(survey, f.name)) for f in fields(Survey)}
+
+
+def _as_survey(arrays: dict[str, Any], d: int, n_outputs: int) -> Survey:
+    values = {f.name: arrays[f"survey_{f.name}"] for f in fields(Survey)}
+    for name in ("mean", "variance"):
+        check_floats(name, values[name], d)
+    check_floats("covariance", values["covariance"], d, n_outputs)
+    lengths = tuple(int(n) for n in values["lengths"])
+    return Survey(**{**values, "total": float(values["total"]), "lengths": lengths})
+
+
 def _facts_as_arrays(facts: FoldFacts) -> dict[str, Any]:
-    arrays = {f"survey_{f.name}": np.asarray(getattr(facts.survey, f.name)) for f in fields(Survey)}
+    arrays = _survey_as_arrays(facts.survey)
     for f in fields(Moments):
         arrays[f.name] = np.stack([np.asarray(getattr(one, f.name)) for one in facts.moments])
     return arrays
@@ -183,11 +217,7 @@ def _as_facts(arrays: dict[str, Any], d: int, n_outputs: int) -> FoldFacts:
     moments = tuple(
         Moments(float(arrays["total"][k]), *(arrays[name][k] for name in names[1:])) for k in range(n_folds)
     )
-    values = {f.name: arrays[f"survey_{f.name}"] for f in fields(Survey)}
-    for name in ("mean", "variance"):
-        check_floats(name, values[name], d)
-    lengths = tuple(int(n) for n in values["lengths"])
-    return FoldFacts(Survey(**{**values, "total": float(values["total"]), "lengths": lengths}), moments)
+    return FoldFacts(_as_survey(arrays, d, n_outputs), moments)
 
 
 def _as_sweep(arrays: dict[str, FloatArray], visit: ManyVisit) -> ManySweep:
