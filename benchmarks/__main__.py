@@ -16,6 +16,7 @@ import singleindex
 
 from . import (
     bigdata,
+    block_search,
     cli,
     completion,
     completion_scale,
@@ -41,6 +42,7 @@ PARTS = {
     "completion": ("Matrix completion", completion),
     "completion_scale": ("Matrix completion at size", completion_scale),
     "bigdata": ("Data that does not fit", bigdata),
+    "block_search": ("Searches over files and clusters", block_search),
     "cli": ("The command line", cli),
 }
 FOLDER = Path(__file__).with_name("results")

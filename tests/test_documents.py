@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import singleindex
-from benchmarks import bigdata, bigdata_report, gpu_report
+from benchmarks import bigdata, bigdata_report, block_search, block_search_report, gpu_report
 from benchmarks.__main__ import REPORT, assemble
 from experiments import render
 
@@ -25,6 +25,12 @@ def test_the_page_on_big_data_says_what_was_measured():
 def test_the_page_on_gpus_says_what_was_measured():
     stored = json.loads((ROOT / "benchmarks" / "results" / "gpu.json").read_text())
     assert "\n".join(["", *gpu_report.page_block(stored), ""]) in gpu_report.PAGE.read_text()
+
+
+def test_the_page_on_where_it_ends_says_what_was_measured():
+    known = json.loads(block_search.STORE.read_text())
+    text = "\n".join(["", *block_search_report.report(known), ""])
+    assert text in block_search_report.PAGE.read_text()
 
 
 def test_the_papers_results_are_the_stored_ones():

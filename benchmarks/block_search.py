@@ -1,0 +1,314 @@
+"""Searches over files and clusters: what a reading costs for many models, what a search costs beside one fit,
+what memory it takes, and beside what dask-ml does on the same cluster.
+
+Timings are ratios within one run, on two cores of a busy machine; those of one thread by the processor's
+time, which other programs do not add to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.metrics import roc_auc_score
+
+from singleindex import SingleIndexClassifierCV
+from singleindex.design import HashKFold, ManyVisit, Visit, as_row_design
+from singleindex.design.many import bin_edges
+from singleindex.link import MonotoneCurve
+
+from .bigdata import least_times, make_csr, write_rows
+from .block_search_report import report, write_page
+
+STORE = Path(__file__).with_name("results") / "block_search.json"
+N_BINS = 1024
+# The environment of dask-ml: a Python that has it, none of this project's.
+DASK_ML = os.environ.get("SINGLEINDEX_DASK_ML")
+
+
+def run(quick):
+    known = {
+        "many": many_models(quick),
+        "rates": rates(quick),
+        "memory": memory(quick),
+        "search": search_beside_fit(quick),
+        "cluster": cluster(quick),
+        "dask_ml": beside_dask_ml(quick),
+    }
+    known["model"] = cost_model(known["rates"])
+    if not quick:
+        STORE.write_text(json.dumps(known, indent=1) + "\n")
+        write_page(known)
+    return report(known)
+
+
+# ---------------------------------------------------------------- one reading, many models
+
+
+def make_visit(d, K, spread):
+    rng = np.random.default_rng(0)
+    table = np.tile(1 / (1 + np.exp(-np.clip(bin_edges(N_BINS), -50, 50))), (K, 1))
+    held, output = (np.arange(K) % 5).astype(np.int32), np.zeros(K, dtype=np.int32)
+    return ManyVisit(rng.standard_normal((d, K)) / spread, np.zeros(K), table, held, output)
+
+
+def times_of(X, K, repeats, spread):
+    """Return the processor's seconds of one sweep with K models, and of one with a single model."""
+    n, d = X.shape
+    design, visit = as_row_design(X), make_visit(d, K, spread)
+    rng = np.random.default_rng(1)
+    y = (rng.random(n) < 0.5).astype(float)
+    fold = HashKFold(5).fold_of(None, 0, n, n)
+    u = np.linspace(-4, 4, 300)
+    link, w = MonotoneCurve(u, 1 / (1 + np.exp(-u))), np.ascontiguousarray(visit.W[:, 0])
+    one = Visit(w, w, link=link, n_bins=4096, n_threads=1)
+    calls = {
+        "many": lambda: design.sweep_many(visit, y[None], None, fold),
+        "one": lambda: design.sweep(one, y),
+    }
+    return least_times(calls, repeats, time.process_time)
+
+
+def many_models(quick):
+    """K = 50 models by one sweep beside 50 sweeps, one thread each."""
+    scale, lines = 20 if quick else 1, []
+    rng = np.random.default_rng(0)
+    for name, make in (
+        ("dense, 10⁶ × 100", lambda: rng.standard_normal((10**6 // scale, 100))),
+        ("sparse, 2·10⁵ × 10⁵, 100 entries a row", lambda: make_csr(200_000 // scale, 100_000, 100, False)),
+        ("sparse, 2·10⁵ × 2000, 100 entries a row", lambda: make_csr(200_000 // scale, 2000, 100, False)),
+    ):
+        times = times_of(make(), 50, 3, 10.0)
+        lines.append(
+            {
+                "data": name,
+                "one_s": times["one"],
+                "many_s": times["many"],
+                "ratio": 50 * times["one"] / times["many"],
+            }
+        )
+    return lines
+
+
+def rates(quick):
+    """Seconds per row of a sweep by columns (or entries) and models: what the cost is fitted to."""
+    lines, rng = [], np.random.default_rng(0)
+    for kind, widths in (("dense", (25, 100, 400)), ("sparse", (10, 30, 100))):
+        for width in widths:
+            n = (2000 if quick else 40_000) if kind == "dense" else (1000 if quick else 20_000)
+            X = rng.standard_normal((n, width)) if kind == "dense" else make_csr(n, 1800, width, False)
+            for K in (5, 50, 200):
+                times = times_of(X, K, 2, np.sqrt(width))
+                lines.append({"kind": kind, "width": width, "models": K, "s_per_row": times["many"] / n})
+    return lines
+
+
+def cost_model(lines):
+    """Fit seconds per row = a + b width + c models + e width × models, none of them below zero."""
+    fitted = {}
+    for kind in ("dense", "sparse"):
+        own = [one for one in lines if one["kind"] == kind]
+        parts = np.array([[1, one["width"], one["models"], one["width"] * one["models"]] for one in own])
+        seconds = np.array([one["s_per_row"] for one in own])
+        # Shares of the error count alike, small times and large ones.
+        coef, _ = nnls(parts / seconds[:, None], np.ones(len(seconds)))
+        off = np.abs(parts @ coef / seconds - 1)
+        fitted[kind] = {"coef": coef.tolist(), "largest_error": float(off.max())}
+    return fitted
+
+
+# ---------------------------------------------------------------- a search beside a fit
+
+IN_A_PROCESS = textwrap.dedent(
+    """
+    import json, resource, sys, time
+    import numpy as np
+    from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
+    from singleindex.design import read_chunks
+
+    def peak():
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+    kind, X, y, limit = sys.argv[1:]
+    if int(limit):
+        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+    before = peak()
+    data = read_chunks(X, y)
+    grid = {"penalty": np.geomspace(0.5, 0.001, 10), "scale_power": (1.0, 0.0), "cv": 5}
+    model = SingleIndexClassifier(10) if kind == "fit" else SingleIndexClassifierCV(**grid)
+    began, used = time.perf_counter(), time.process_time()
+    iterate = type(data).__iter__
+    count = []
+    type(data).__iter__ = lambda self: (count.append(1), iterate(self))[1]
+    model.fit(data)
+    print(json.dumps({
+        "seconds": time.perf_counter() - began, "cpu": time.process_time() - used, "readings": len(count),
+        "before_mib": before, "peak_mib": peak(), "n_features": int(model.n_features_),
+        "candidates": len(getattr(model, "cv_results_", {"weight": [0]})["weight"]),
+    }))
+    """
+)
+
+
+def in_a_process(kind, folder, limit=0):
+    out = subprocess.run(
+        [sys.executable, "-c", IN_A_PROCESS, kind, f"{folder}/X.npy", f"{folder}/y.npy", str(limit)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return json.loads(out.stdout)
+
+
+def search_beside_fit(quick):
+    """5 folds × 10 levels × 2 scales on 4·10⁶ × 100, a file of 3.2 GB, within 1 GB of address space."""
+    n = 40_000 if quick else 4_000_000
+    with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
+        size = write_rows(folder, n, 100)
+        limit = 0 if quick else 10**9
+        found = {kind: in_a_process(kind, folder, limit) for kind in ("fit", "search")}
+    return {"rows": n, "columns": 100, "file_gb": size / 1e9, "limit": limit, **found}
+
+
+def memory(quick):
+    """Peak memory of a search over a file as the rows grow."""
+    lines = []
+    for n in (10**4, 3 * 10**4) if quick else (10**5, 10**6, 10**7):
+        with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
+            size = write_rows(folder, n, 20)
+            found = in_a_process("search", folder)
+        lines.append({"rows": n, "columns": 20, "file_mib": size / 2**20, **found})
+    return lines
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+def cluster(quick):
+    """The same search on one worker and on two: seconds, and what travels in a reading."""
+    import dask
+    import dask.array as da
+    import distributed
+
+    n, d, rows = (20_000, 50, 5000) if quick else (400_000, 100, 25_000)
+    grid = {"penalty": np.geomspace(0.5, 0.001, 10), "scale_power": (1.0, 0.0), "cv": 5}
+    lines = []
+    with dask.config.set({"distributed.worker.memory.spill": False}):
+        for n_workers in (1, 2):
+            with (
+                distributed.LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as local,
+                distributed.Client(local) as client,
+            ):
+                rng = da.random.default_rng(0)
+                X = rng.standard_normal((n, d), chunks=(rows, d))
+                y = (X[:, :10].sum(axis=1) + 3 * rng.standard_normal(n, chunks=rows) > 0).astype(int)
+                X, y = client.persist([X, y])
+                distributed.wait([X, y])
+                began = time.perf_counter()
+                model = SingleIndexClassifierCV(**grid).fit(X, y)
+                seconds = time.perf_counter() - began
+                lines.append(
+                    {
+                        "workers": n_workers,
+                        "rows": n,
+                        "columns": d,
+                        "blocks": n // rows,
+                        "seconds": seconds,
+                        "readings": int(model.n_readings_),
+                    }
+                )
+    K = 250
+    sweep = as_row_design(np.zeros((10, d))).sweep_many(
+        make_visit(d, K, 1.0), np.zeros((1, 10)), None, np.zeros(10, dtype=np.int32)
+    )
+    return {"lines": lines, "models": K, "columns": d, "bytes_per_block": len(pickle.dumps(sweep))}
+
+
+ON_DASK_ML = textwrap.dedent(
+    """
+    import json, sys, time, warnings
+    warnings.simplefilter("ignore")
+    import dask, distributed, numpy as np
+    import dask.array as da
+    from dask_ml.linear_model import LogisticRegression
+    from dask_ml.model_selection import GridSearchCV
+
+    folder, rows = sys.argv[1], int(sys.argv[2])
+    X, y, T = (np.load(f"{folder}/{name}.npy") for name in ("X", "y", "T"))
+    local = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0")
+    with local, distributed.Client(local) as client:
+        Xd, yd = client.persist([da.from_array(X, chunks=(rows, X.shape[1])), da.from_array(y, chunks=rows)])
+        distributed.wait([Xd, yd])
+        began = time.perf_counter()
+        grid = {"C": np.geomspace(0.01, 100, 10).tolist()}
+        model = LogisticRegression(penalty="l1", solver="admm", max_iter=50)
+        search = GridSearchCV(model, grid, cv=5).fit(Xd, yd)
+        seconds = time.perf_counter() - began
+        p = np.asarray(search.best_estimator_.predict_proba(T))
+    np.save(f"{folder}/p.npy", p[:, 1] if p.ndim == 2 else p)
+    import dask_ml
+    print(json.dumps({"seconds": seconds, "version": dask_ml.__version__}))
+    """
+)
+
+
+def beside_dask_ml(quick):
+    """The same cluster, data and number of candidates: dask-ml's logistic regression in its grid search."""
+    import dask.array as da
+    import distributed
+
+    n, d = (2000, 10) if quick else (50_000, 20)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n + 50_000, d)) * 0.8 + 0.6 * rng.standard_normal((n + 50_000, 1))
+    index = X[:, :8] @ np.linspace(1, 0.3, 8)
+    y = (rng.random(len(X)) < np.clip(0.5 + 0.3 * (index - index.mean()) / index.std(), 0.03, 0.97)).astype(
+        int
+    )
+    train, test, rows = slice(0, n), slice(n, None), n // 8
+    found = {"rows": n, "columns": d}
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as local,
+        distributed.Client(local) as client,
+    ):
+        Xd, yd = client.persist(
+            [da.from_array(X[train], chunks=(rows, d)), da.from_array(y[train], chunks=rows)]
+        )
+        distributed.wait([Xd, yd])
+        began = time.perf_counter()
+        model = SingleIndexClassifierCV(penalty=np.geomspace(0.5, 0.001, 10), scale_power=[1.0], cv=5).fit(
+            Xd, yd
+        )
+        found["ours_s"] = time.perf_counter() - began
+    p = model.predict_proba(X[test])[:, 1]
+    found |= {
+        "ours_auc": float(roc_auc_score(y[test], X[test] @ model.coef_)),
+        "ours_loss": log_loss(y[test], p),
+    }
+    if DASK_ML is None:
+        return found | {"why_not": "no environment with dask-ml was given (SINGLEINDEX_DASK_ML)"}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, values in (("X", X[train]), ("y", y[train]), ("T", X[test])):
+            np.save(f"{folder}/{name}.npy", values)
+        script = Path(folder) / "search.py"
+        script.write_text("if __name__ == '__main__':\n" + textwrap.indent(ON_DASK_ML, "    "))
+        out = subprocess.run([DASK_ML, str(script), folder, str(rows)], capture_output=True, text=True)
+        if out.returncode:
+            return found | {"why_not": out.stderr.strip().splitlines()[-1][:200]}
+        theirs, p = json.loads(out.stdout.splitlines()[-1]), np.load(f"{folder}/p.npy")
+    return found | {
+        "theirs_s": theirs["seconds"], "version": theirs["version"],
+        "theirs_auc": float(roc_auc_score(y[test], p)), "theirs_loss": log_loss(y[test], p),
+    }  # fmt: skip
+
+
+def log_loss(y, p):
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    return float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p)))
