@@ -93,13 +93,13 @@ def test_blocks_see_what_the_memory_does(chunk_rows):
 
 
 def test_many_rows_are_visited_piece_by_piece(monkeypatch):
-    from singleindex.design import many
+    from singleindex.design import many_products
 
     visit, (X, Y, weight) = make_visit(), make_rows()
     fold = HashKFold(3).fold_of(None, 0, N, N)
     expected = as_row_design(X).sweep_many(visit, Y, weight, fold)
-    monkeypatch.setattr(many, "_AT_A_TIME", 1)
-    monkeypatch.setattr(many, "_FEWEST_ROWS", 13)
+    monkeypatch.setattr(many_products, "_AT_A_TIME", 1)
+    monkeypatch.setattr(many_products, "_FEWEST_ROWS", 13)
     for X_ in (X, sparse.csr_matrix(X)):
         sweep = as_row_design(X_).sweep_many(visit, Y, weight, fold)
         np.testing.assert_allclose(sweep.gradient, expected.gradient, atol=1e-11)

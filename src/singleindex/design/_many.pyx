@@ -2,7 +2,6 @@
 
 cimport cython
 from cython.parallel import prange
-from libc.math cimport fabs
 
 ctypedef fused real:
     float
@@ -15,20 +14,49 @@ ctypedef fused index_t:
 
 # Rows whose places among the bins are found at once, by instructions for several numbers.
 DEF SOME = 128
+# Entries of sparse rows from which their columns are fetched before they are needed.
+DEF AHEAD = 4
 
 
-cdef inline void find_places(
-    const double *u, Py_ssize_t n, double offset, double half, double last, double reach, double *place
-) noexcept nogil:
-    """Write where an index lies among the bins; the whole part is the number of its bin."""
-    cdef Py_ssize_t i
-    cdef double shifted, p
-    for i in range(n):
-        shifted = u[i] + offset
-        p = half + half * shifted / (reach + fabs(shifted))
-        p = p if p < last else last
-        # Whatever is no number falls into the first bin; the residuals tell of it.
-        place[i] = p if p > 0.0 else 0.0
+cdef extern from *:
+    """
+    /* For several widths of registers, where the compiler can choose between them at run time. Every number is
+       worked on by itself, so that all widths give the same bits. */
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && defined(__x86_64__)
+    #define FOR_ALL_WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+    #define SOON(address) __builtin_prefetch(address)
+    #else
+    #define FOR_ALL_WIDTHS
+    #define SOON(address)
+    #endif
+
+    FOR_ALL_WIDTHS
+    static void add_multiple(
+        double *restrict to, const double *restrict from, double by, Py_ssize_t n, const double *soon
+    ) {
+        for (Py_ssize_t k = 0; k < n; k += 8) SOON(soon + k);
+        for (Py_ssize_t k = 0; k < n; k++) to[k] += by * from[k];
+    }
+
+    /* Where an index lies among the bins; the whole part is the number of its bin. What is no number falls into
+       the first one, and the residuals tell of it. */
+    FOR_ALL_WIDTHS
+    static void find_places(
+        const double *restrict u, Py_ssize_t n, double offset, double half, double last, double reach,
+        double *restrict place
+    ) {
+        for (Py_ssize_t i = 0; i < n; i++) {
+            double shifted = u[i] + offset;
+            double p = half + half * shifted / (reach + (shifted < 0 ? -shifted : shifted));
+            p = p < last ? p : last;
+            place[i] = p > 0 ? p : 0;
+        }
+    }
+    """
+    void add_multiple(double *to, const double *source, double by, Py_ssize_t n, const double *soon) noexcept nogil
+    void find_places(
+        const double *u, Py_ssize_t n, double offset, double half, double last, double reach, double *place
+    ) noexcept nogil
 
 
 cdef double visit_model(
@@ -92,19 +120,13 @@ def csr_many_indices(
     const double[:, ::1] W, double[:, ::1] out,
 ):
     """Add to `out` the rows from `start` to `stop` times W, which has a row for each column of X."""
-    cdef Py_ssize_t i, k, n_models = W.shape[1]
-    cdef index_t e
-    cdef double x
-    cdef double *u
-    cdef const double *w
+    cdef Py_ssize_t i, n_models = W.shape[1]
+    cdef index_t e, soon, end = indptr[indptr.shape[0] - 1]
     with nogil:
         for i in range(start, stop):
-            u = &out[i - start, 0]
             for e in range(indptr[i], indptr[i + 1]):
-                x = data[e]
-                w = &W[indices[e], 0]
-                for k in range(n_models):
-                    u[k] += x * w[k]
+                soon = indices[e + AHEAD] if e + AHEAD < end else 0
+                add_multiple(&out[i - start, 0], &W[indices[e], 0], data[e], n_models, &W[soon, 0])
 
 
 def csr_many_gradients(
@@ -112,16 +134,10 @@ def csr_many_gradients(
     const double[:, ::1] R, double[:, ::1] out,
 ):
     """Add to `out`, a row for each column of X, the rows from `start` to `stop` times their residuals."""
-    cdef Py_ssize_t i, k, n_models = R.shape[1]
-    cdef index_t e
-    cdef double x
-    cdef double *g
-    cdef const double *r
+    cdef Py_ssize_t i, n_models = R.shape[1]
+    cdef index_t e, soon, end = indptr[indptr.shape[0] - 1]
     with nogil:
         for i in range(start, stop):
-            r = &R[i - start, 0]
             for e in range(indptr[i], indptr[i + 1]):
-                x = data[e]
-                g = &out[indices[e], 0]
-                for k in range(n_models):
-                    g[k] += x * r[k]
+                soon = indices[e + AHEAD] if e + AHEAD < end else 0
+                add_multiple(&out[indices[e], 0], &R[i - start, 0], data[e], n_models, &out[soon, 0])

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .arrays import FloatArray
 from .columns import Columns, DenseColumns
-from .many import IntArray, ManySweep, ManyVisit, sweep_rows_of_many
+from .many import ManySweep, ManyVisit, sweep_rows_of_many
+from .many_products import ManyProducts
 from .moments import Moments
 from .sweep import Sweep, Visit, residuals_of, sweep_rows
 
@@ -71,22 +72,16 @@ class Design:
 
     # ------------------------------------------------------------ rows, for many models at once
 
-    hands_out_rows: bool = False
-
-    def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: IntArray) -> ManySweep:
+    def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: Any) -> ManySweep:
         """Return all that an iteration of many models needs, from one visit of all rows.
 
         `Y` has shape (n_outputs, n); `fold` tells which fold each row is in.
         """
         return sweep_rows_of_many(self, visit, Y, weight, fold)
 
-    def many_indices(self, rows: slice, W: FloatArray) -> FloatArray:
-        """Return (X W)ᵀ for some rows: for all, unless the design `hands_out_rows`."""
-        return np.ascontiguousarray(self.matvec(W).T)
-
-    def add_gradients(self, rows: slice, residual: FloatArray, gradient: FloatArray) -> None:
-        """Add to `gradient`, of shape (d, K), the products of some rows with residuals, of shape (K, n)."""
-        gradient += self.rmatvec(np.ascontiguousarray(residual.T))
+    def many_products(self, W: FloatArray) -> ManyProducts:
+        """Return what multiplies some rows at a time with W, and with residuals."""
+        return ManyProducts(self, W)
 
     # ------------------------------------------------------------ columns
 

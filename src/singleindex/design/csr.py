@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._many import csr_many_gradients, csr_many_indices
 from ._sweep import csr_count, csr_keep, csr_matvec, csr_moments, csr_rmatvec, csr_sweep
 from .arrays import FloatArray
 from .base import Design, by_outputs
 from .checks import as_parts, as_sound, as_vector, check_numbers
+from .many_products import CsrProducts
 from .sparse import SparseDesign
 from .sweep import Visit, cut_rows, run_kernel
 
@@ -95,15 +95,8 @@ class CsrDesign(Design):
             paired=own is self._parts,
         )  # fmt: skip
 
-    hands_out_rows = True
-
-    def many_indices(self, rows: slice, W: FloatArray) -> FloatArray:
-        index = np.zeros((rows.stop - rows.start, W.shape[1]))
-        csr_many_indices(*self._parts, rows.start, rows.stop, W, index)
-        return np.ascontiguousarray(index.T)
-
-    def add_gradients(self, rows: slice, residual: FloatArray, gradient: FloatArray) -> None:
-        csr_many_gradients(*self._parts, rows.start, rows.stop, np.ascontiguousarray(residual.T), gradient)
+    def many_products(self, W: FloatArray) -> CsrProducts:
+        return CsrProducts(self._parts, W)
 
     def take(self, rows: NDArray[np.intp]) -> CsrDesign:
         return CsrDesign(self.X[rows], self.keeps_support)

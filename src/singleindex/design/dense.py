@@ -11,6 +11,7 @@ from .arrays import FloatArray
 from .base import Design, even_columns
 from .checks import as_vector, check_length, check_numbers
 from .columns import DenseColumns, as_positions
+from .many_products import DenseProducts
 from .sweep import Visit, cut_rows, run_kernel
 
 # Below this share of columns, picking them one by one beats BLAS over all: measured for C and F order.
@@ -88,14 +89,8 @@ class DenseDesign(Design):
         cuts = cut_rows(*self.shape, self.X.size)
         return run_kernel(dense_sweep, (self.X,), self.shape, cuts, visit, index_old, y, weight, self.X.size)
 
-    hands_out_rows = True
-
-    def many_indices(self, rows: slice, W: FloatArray) -> FloatArray:
-        index = W.T.astype(self.X.dtype, copy=False) @ self.X[rows].T
-        return np.ascontiguousarray(index, dtype=np.float64)
-
-    def add_gradients(self, rows: slice, residual: FloatArray, gradient: FloatArray) -> None:
-        gradient += self.X[rows].T @ residual.T.astype(self.X.dtype, copy=False)
+    def many_products(self, W: FloatArray) -> DenseProducts:
+        return DenseProducts(self.X, W)
 
     def take(self, rows: NDArray[np.intp]) -> DenseDesign:
         return DenseDesign(self.X[rows])

@@ -16,9 +16,6 @@ from .sweep import threads_for
 # Bins are of equal width in u / (reach + |u|): about the middle 2 reach / n_bins, wider further out, and
 # there is one for every number.
 _REACH = 4.0
-# Numbers that the indices of some rows take under all models: they stay in a cache while they are used.
-_AT_A_TIME = 1 << 17
-_FEWEST_ROWS = 64
 # What no row belongs to.
 NO_FOLD = -1
 
@@ -112,20 +109,19 @@ def sweep_rows_of_many(
     design: Any, visit: ManyVisit, Y: FloatArray, weight: FloatArray | None, fold: IntArray
 ) -> ManySweep:
     """Visit the rows of one design that is in memory; `Y` has shape (n_outputs, n)."""
-    n, d = design.shape
-    K = visit.n_models
-    gradient = np.zeros((d, K if visit.needs_gradient else 0))
+    n, _ = design.shape
+    products, K = design.many_products(visit.W), visit.n_models
     residual, bins = np.zeros(K), np.zeros((K, 2, visit.n_bins, 3))
-    at_a_time = max(_FEWEST_ROWS, _AT_A_TIME // max(K, 1)) if design.hands_out_rows else n
-    W = np.ascontiguousarray(visit.W)
-    for start in range(0, n, max(at_a_time, 1)):
+    at_a_time = products.rows_at_a_time
+    for start in range(0, n, at_a_time):
         rows = slice(start, min(start + at_a_time, n))
-        index = design.many_indices(rows, W)
+        index = products.indices(rows)
         visit_models(
             index, visit.offset, np.ascontiguousarray(Y[:, rows]), None if weight is None else weight[rows],
             fold[rows], visit.held, visit.output, visit.table, _REACH, bins, residual,
             threads_for(None, index.size),
         )  # fmt: skip
         if visit.needs_gradient:
-            design.add_gradients(rows, index, gradient)
-    return ManySweep(gradient, residual, bins)
+            products.add(rows, index)
+    gradient = products.gradient()
+    return ManySweep(gradient if visit.needs_gradient else gradient[:, :0], residual, bins)
