@@ -18,7 +18,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import nnls
 from sklearn.metrics import roc_auc_score
 
 from singleindex import SingleIndexClassifierCV
@@ -36,17 +35,15 @@ DASK_ML = os.environ.get("SINGLEINDEX_DASK_ML")
 
 
 def run(quick):
-    known = {
-        "many": many_models(quick),
-        "rates": rates(quick),
-        "memory": memory(quick),
-        "search": search_beside_fit(quick),
-        "cluster": cluster(quick),
-        "dask_ml": beside_dask_ml(quick),
-    }
-    known["model"] = cost_model(known["rates"])
+    """Measure every part; what is measured is kept as it comes, so that a part can be measured anew alone."""
+    known = {} if quick or not STORE.exists() else json.loads(STORE.read_text())
+    asked = os.environ.get("SINGLEINDEX_PARTS", "").split(",")
+    for measure in (many_models, rates, memory, search_beside_fit, cluster, beside_dask_ml):
+        if asked == [""] or measure.__name__ in asked:
+            known[measure.__name__] = measure(quick)
+            if not quick:
+                STORE.write_text(json.dumps(known, indent=1) + "\n")
     if not quick:
-        STORE.write_text(json.dumps(known, indent=1) + "\n")
         write_page(known)
     return report(known)
 
@@ -110,20 +107,6 @@ def rates(quick):
                 times = times_of(X, K, 2, np.sqrt(width))
                 lines.append({"kind": kind, "width": width, "models": K, "s_per_row": times["many"] / n})
     return lines
-
-
-def cost_model(lines):
-    """Fit seconds per row = a + b width + c models + e width × models, none of them below zero."""
-    fitted = {}
-    for kind in ("dense", "sparse"):
-        own = [one for one in lines if one["kind"] == kind]
-        parts = np.array([[1, one["width"], one["models"], one["width"] * one["models"]] for one in own])
-        seconds = np.array([one["s_per_row"] for one in own])
-        # Shares of the error count alike, small times and large ones.
-        coef, _ = nnls(parts / seconds[:, None], np.ones(len(seconds)))
-        off = np.abs(parts @ coef / seconds - 1)
-        fitted[kind] = {"coef": coef.tolist(), "largest_error": float(off.max())}
-    return fitted
 
 
 # ---------------------------------------------------------------- a search beside a fit

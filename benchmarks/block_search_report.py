@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+from scipy.optimize import nnls
+
 PAGE = Path(__file__).parents[1] / "docs" / "where_it_ends.md"
 BEGIN, END = "<!-- measured, by benchmarks/block_search.py -->", "<!-- end of what was measured -->"
 # What is extrapolated to: name, kind, rows, columns, entries of a row, bytes of a row, models of a reading.
@@ -27,13 +30,13 @@ def many_lines(known):
         "| --- | --: | --: | --: |",
         *(
             f"| {one['data']} | {50 * one['one_s']:.1f} | {one['many_s']:.2f} | {one['ratio']:.1f} |"
-            for one in known["many"]
+            for one in known["many_models"]
         ),
     ]
 
 
 def search_lines(known):
-    one = known["search"]
+    one = known["search_beside_fit"]
     fit, search = one["fit"], one["search"]
     bound = f" within {one['limit'] / 1e9:.0f} GB of address space" if one["limit"] else ""
     return [
@@ -57,7 +60,7 @@ def search_lines(known):
 
 
 def cluster_lines(known):
-    own, other = known["cluster"], known["dask_ml"]
+    own, other = known["cluster"], known["beside_dask_ml"]
     lines = [
         "| workers | rows | seconds | readings |",
         "| --: | --: | --: | --: |",
@@ -88,7 +91,7 @@ def cluster_lines(known):
 
 
 def model_lines(known):
-    model = known["model"]
+    model = cost_model(known["rates"])
     return [
         "Seconds per row of a reading, on one core, fitted to sweeps of 25 to 400 columns (10 to 100 "
         "entries) and 5 to 200 models:",
@@ -106,6 +109,20 @@ def model_lines(known):
         "| --- | --: | --: | --: | --: | --: | --: |",
         *(line for target in TARGETS for line in target_lines(model, *target)),
     ]
+
+
+def cost_model(lines):
+    """Fit seconds per row = a + b width + c models + e width × models, none of them below zero."""
+    fitted = {}
+    for kind in ("dense", "sparse"):
+        own = [one for one in lines if one["kind"] == kind]
+        parts = np.array([[1, one["width"], one["models"], one["width"] * one["models"]] for one in own])
+        seconds = np.array([one["s_per_row"] for one in own])
+        # Shares of the error count alike, small times and large ones.
+        coef, _ = nnls(parts / seconds[:, None], np.ones(len(seconds)))
+        off = np.abs(parts @ coef / seconds - 1)
+        fitted[kind] = {"coef": coef.tolist(), "largest_error": float(off.max())}
+    return fitted
 
 
 def describe(coef):

@@ -124,9 +124,13 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         Column scales to try: 1 brings all columns to the same spread, 0 takes them as they are. Of two that
         differ by less than a quarter in every column, the first only.
     cv : int, splitter or iterable, default=10
-        How to split; groups are passed to `fit`.
+        How to split; groups are passed to `fit`. For files and Dask a number, which is a
+        :class:`~singleindex.design.HashKFold` then, or one of the folds of :mod:`singleindex.design`, which
+        hold out the same rows in memory.
     scoring : str, callable or None, default="neg_mean_squared_error" ("neg_log_loss" for the classifier)
-        Any scorer of scikit-learn; None is the estimator's own `score`.
+        Any scorer of scikit-learn; None is the estimator's own `score`. For files and Dask one that bins of
+        the index suffice for: "neg_log_loss", "neg_brier_score", "neg_mean_squared_error", "accuracy", "r2"
+        or "roc_auc".
     rule : {"average", "best", "one_se"}, default="average"
         Average the candidates, in step with how near their held-out scores are to the best; or take the best
         one alone, or the simplest one within a standard error of it.
@@ -163,7 +167,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         how many atoms it has, `relaxation` how far it is fitted anew without a penalty (0, 0.5 and 1),
         `ridge` that of a dense candidate. NaN stands for no limit and no scale.
     path_ : dict
-        The path of the best candidate on all rows: n_atoms, penalty, coefs and mse of every level.
+        The path of the best candidate on all rows: n_atoms, penalty, coefs and mse of every level. Of files
+        and Dask with a straight line for a link.
     stability_ : array of shape (n_features,) or (n_features, n_outputs)
         In which share of the averaged models, over all folds and by weight, each feature is in use.
     dense_ : bool
@@ -171,6 +176,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         predicts better so, and small weights mean little.
     n_features_ : int
         Number of features with a weight: those in 30 % of the averaged models at least.
+    n_readings_ : int
+        Of files and Dask: how often the data were read.
     coef_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexRegressor`; the history is that of the levels of `path_`.
 

@@ -100,7 +100,7 @@ class CellModels:
     """Makes the models of one path of the search."""
 
     def __init__(self, plan: Plan, cell: Cell, data: FoldData) -> None:
-        self.cell, self.data = cell, data
+        self.cell, self.data, self.is_scaled = cell, data, not plan.fitter.is_learned
         view, viewed = cell.plan(plan).view(data.design, data.spread)
         self.view: View = view
         self.simplicity = replace(viewed.simplicity, slope=cell.fitter.slope)
@@ -111,7 +111,7 @@ class CellModels:
 
     def problem(self, held: int, output: int, penalty: float) -> Problem:
         simplicity = replace(self.simplicity, penalty=penalty)
-        return Problem(self.rows[held], output, self.cell.fitter, simplicity, self.shape)
+        return Problem(self.rows[held], output, self.cell.fitter, simplicity, self.shape, self.is_scaled)
 
     def largest(self, output: int) -> float:
         """Return the least penalty at which no atom is in use, of all rows."""
@@ -160,7 +160,9 @@ class PlainModels:
         factor = np.full(self.data.n_features, np.inf)
         factor[support] = 0.0
         shape = Separable(factor, lower=lower, upper=upper)
-        return Problem(self.rows[held], output, self.fitter, simplicity, shape)
+        return Problem(
+            self.rows[held], output, self.fitter, simplicity, shape, not self.plan.fitter.is_learned
+        )
 
 
 def _nothing(index: FloatArray) -> FloatArray:

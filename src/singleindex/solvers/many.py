@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,10 @@ STILL = 3e-3
 # A straight line explains at most this share of the variance of classes, or a first length would have no end.
 _MOST_EXPLAINED = 0.9
 # The least curvature along the index itself, as a share of that across it.
-_LEAST_ALONG = 0.1
+_LEAST_ALONG = 0.02
+# By how much the curvature is raised where a step went too far; beyond the last one its bound is taken, which
+# no step can go too far with.
+_MORE_CAUTION, _MOST_CAUTION = 4.0, 100.0
 # Where links that are known but for an offset are tried before there are rows to tell it: even quantiles.
 _QUANTILES = ndtri((np.arange(64) + 0.5) / 64)
 
@@ -55,13 +58,17 @@ class LearnedRows:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a model minimises: the loss of an output over some rows, and what is asked of w."""
+    """What a model minimises: the loss of an output over some rows, and what is asked of w.
+
+    `is_scaled` tells whether the length of w is looked at, too; else its direction alone.
+    """
 
     rows: LearnedRows
     output: int
     fitter: LinkFitter
     simplicity: Simplicity
     shape: Separable
+    is_scaled: bool = False
 
     @property
     def covariance(self) -> FloatArray:
@@ -136,6 +143,10 @@ class Mover:
         Whether it does not move any more.
     bins : array of shape (2, n_bins, 3) or None
         Of its index at unit spread, from the last reading: of rows it learns from, and of those held out.
+    before : Mover or None
+        Where the last step began.
+    caution : float
+        What the curvature by bins is multiplied by.
     """
 
     problem: Problem
@@ -147,7 +158,7 @@ class Mover:
     residual: float = 0.0
     before: Mover | None = field(default=None, repr=False)
     objective: float = np.inf
-    is_careful: bool = False
+    caution: float = 1.0
     _sd: float | None = None
 
     @property
@@ -193,40 +204,50 @@ class Mover:
         link, fitted = problem.fitter.fit(points.index, points.y, points.weight)
         assert points.weight is not None
         share = points.weight / points.weight.sum()
-        known = problem.fitter.curvature(fitted)
-        if known is not None:
+        if problem.fitter.curvature(fitted) is not None:
             self.objective = self._objective(share, points.y, fitted)
             if self.before is not None and self.objective > self.before.objective:
                 self._step_back()
                 return
-        square = max(float(share @ np.square(fitted - points.y)), 1e-3 * problem.y_variance)
-        w_next = self._step(square, None if known is None or self.is_careful else fitted, share)
-        moved = Mover(problem, w_next, link, before=self._forgetful(), is_careful=self.is_careful)
+        if isinstance(self.link, Tangent):
+            self.link = link  # for which w was the answer already: the next reading is by one that bends
+            return
+        moved = Mover(problem, self._step(), link, before=self._bare(), caution=max(self.caution / 2, 1.0))
         self.is_still = self._turn(moved) <= STILL
         if not self.is_still:
-            self.__dict__.update(moved.__dict__ | {"bins": self.bins})
+            self._become(moved)
 
-    def _forgetful(self) -> Mover:
-        """Return what is needed to come back here."""
-        return Mover(self.problem, self.w, self.link, gradient=self.gradient, objective=self.objective)
-
-    def _step_back(self) -> None:
-        """Go from where the last step began, by one that cannot fail."""
-        before = self.before
-        assert before is not None
-        if self.is_careful:  # as near as rounding lets it come
-            self.is_still = True
-            return
-        w_next = before._step(self.problem.y_variance, None, None)
-        moved = Mover(self.problem, w_next, before.link, before=before, is_careful=True)
+    def _become(self, moved: Mover) -> None:
+        """Go there; what was seen last stays known until the next reading."""
         self.__dict__.update(moved.__dict__ | {"bins": self.bins})
 
-    def _step(self, square: float, fitted: FloatArray | None, share: FloatArray | None) -> FloatArray:
-        problem, slope = self.problem, self.problem.simplicity.slope
+    def _bare(self) -> Mover:
+        """Return what is needed to come back here."""
+        return replace(self, before=None)
+
+    def _step_back(self) -> None:
+        """Go from where the last step began once more, less far."""
+        before = self.before
+        assert before is not None
+        if before.caution > _MOST_CAUTION:  # as near as rounding lets it come
+            self.is_still = True
+            return
+        before.caution *= _MORE_CAUTION
+        points = before.points
+        link, _ = self.problem.fitter.fit(points.index, points.y, points.weight)
+        self._become(replace(before, w=before._step(), link=link, before=before, _sd=None))
+
+    def _step(self) -> FloatArray:
+        """Return the minimiser of the quadratic at this state."""
+        problem, slope, points = self.problem, self.problem.simplicity.slope, self.points
         assert self.gradient is not None
+        assert points.weight is not None
+        share = points.weight / points.weight.sum()
+        fitted = problem.fitter.fit(points.index, points.y, points.weight)[1]
         metric, gradient = slope * problem.covariance, self.gradient
-        if fitted is not None and share is not None:
+        if problem.fitter.curvature(fitted) is not None and self.caution <= _MOST_CAUTION:
             metric, gradient = self._fisher(fitted, share)
+        square = max(float(share @ np.square(fitted - points.y)), 1e-3 * problem.y_variance)
         step = PenalisedStep(
             metric, problem.shape, problem.simplicity.penalty, problem.simplicity.alpha, _TOL
         )
@@ -246,7 +267,7 @@ class Mover:
         along = max(float(v @ np.square(u)) - lean**2 / across, _LEAST_ALONG * across)
         toward = self._turned(self.w) / self.sd
         metric = across * self.problem.covariance + (along - across) * np.outer(toward, toward)
-        return metric, self.gradient - (lean / across * self.residual) * toward
+        return self.caution * metric, self.gradient - (lean / across * self.residual) * toward
 
     def _objective(self, share: FloatArray, y: FloatArray, fitted: FloatArray) -> float:
         """Return the log-loss, with what w is held back by."""
@@ -256,7 +277,10 @@ class Mover:
         return loss + held_back + (asked.penalty * asked.structure.norm(self.w) if asked.penalty > 0 else 0.0)
 
     def _turn(self, other: Mover) -> float:
-        """Return the sine of the angle between two indices."""
+        """Return the sine of the angle between two indices, or the share by which they differ."""
+        if self.problem.is_scaled:
+            move = other.w - self.w
+            return float(np.sqrt(max(float(move @ self._turned(move)), 0.0))) / other.sd
         if not (self.w.any() and other.w.any()):
             return 0.0 if self.w.any() == other.w.any() else 1.0
         cosine = float(other.w @ self._turned(self.w)) / (self.sd * other.sd)
