@@ -123,10 +123,10 @@ IN_A_PROCESS = textwrap.dedent(
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 
     kind, X, y, limit = sys.argv[1:]
+    before = peak()
+    data = read_chunks(X, y)  # which maps the files for a moment, to see whether they are whole
     if int(limit):
         resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
-    before = peak()
-    data = read_chunks(X, y)
     grid = {"penalty": np.geomspace(0.5, 0.001, 10), "scale_power": (1.0, 0.0), "cv": 5}
     model = SingleIndexClassifier(10) if kind == "fit" else SingleIndexClassifierCV(**grid)
     began, used = time.perf_counter(), time.process_time()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from .by_blocks import by_blocks
 from .callbacks import CallbackSupportMixin, all_or_nothing, with_callbacks
 from .namespaces import from_any_namespace
 from .summary import summarise
+from .to_file import write_predictions
 
 LinkLike = str | Callable[[FloatArray], FloatArray] | LinkFitter
 SolverLike = str | TwoPass | OnePass | Stochastic
@@ -225,6 +226,26 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             return X.matvec(self.coef_).astype(np.result_type(X.dtype, self.coef_.dtype), copy=False)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
         return safe_sparse_dot(as_sound(X), self.coef_, dense_output=True)
+
+    def predict_to(self, X: Any, path: Any, methods: str | Sequence[str] = "predict") -> int:
+        """Write predictions to a file as the rows are read, a chunk at a time.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, or ChunkedData
+            Such as :func:`singleindex.design.read_chunks` returns, with or without a target.
+        path : str or path
+            Ends in .parquet, .csv (both with pyarrow) or .npy. It is there when all is written, not before.
+        methods : str or sequence of str, default="predict"
+            What to write: "predict", "predict_proba", "decision_function", "index". One with several values
+            per row has a column for each.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        return write_predictions(self, X, path, methods)
 
     def _fitted_values(self, index: FloatArray) -> FloatArray:
         """Apply the link, or each link to its column."""

@@ -23,11 +23,11 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def predict(self: Any, X: Any) -> Any:
         if isinstance(X, ChunkedData):
-            nameless = _check_names(self, X.feature_names)
+            nameless = without_names(self, X.feature_names)
             return np.concatenate([method(nameless, block.X) for block in X])
         if is_dask(X):
             one_row = np.zeros((1, self.n_features_in_), dtype=self.coef_.dtype)
-            small = method(_check_names(self, None), one_row)
+            small = method(without_names(self, None), one_row)
             return predict_lazily(self, name, X, small.shape[1] if small.ndim == 2 else None, small.dtype)
         check_is_fitted(self)
         check_namespace(self, X, name)
@@ -37,7 +37,7 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     return predict
 
 
-def _check_names(estimator: Any, names: Sequence[str] | None) -> Any:
+def without_names(estimator: Any, names: Sequence[str] | None) -> Any:
     """Return the estimator without the names of its columns, once those of the data are known to be the same.
 
     Blocks of rows are plain arrays, which scikit-learn would warn of; frames of them would need pandas.
