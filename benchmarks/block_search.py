@@ -248,7 +248,7 @@ def beside_dask_ml(quick):
     import dask.array as da
     import distributed
 
-    n, d = (2000, 10) if quick else (50_000, 20)
+    n, d = (2000, 10) if quick else (10_000, 20)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n + 50_000, d)) * 0.8 + 0.6 * rng.standard_normal((n + 50_000, 1))
     index = X[:, :8] @ np.linspace(1, 0.3, 8)
