@@ -125,6 +125,8 @@ def finish(
         "dense_": False,
         "n_readings_": search.readings.n_readings,
     }
+    if plan.is_classifier:
+        found["coupled_"] = False  # classes are learned one against the rest
     return as_fitted(results, lambda w: w, data.unit, found)
 
 
