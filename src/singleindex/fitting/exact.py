@@ -55,20 +55,30 @@ def _most_coefficients(plan: Plan, view: View) -> float:
 
 
 def is_correlated(view: View, y: FloatArray, weight: FloatArray | None) -> bool:
-    """Tell whether the columns that say most about y are correlated more than chance would have it."""
-    n = view.shape[0]
+    """Tell whether the columns that say most about y are correlated more than chance would have it.
+
+    Columns that were chosen by what they have in common with y have that in common with each other: as much
+    as the best of so many have by chance is no surprise.
+    """
+    n, d = view.shape
     share = shares_of(n, weight)
-    targets = y.reshape(n, -1)
-    pull = view.rmatvec(((targets - share @ targets).T * share).T)
-    covariance = view.gram(most_telling(pull), share)
+    targets = y.reshape(n, -1) - share @ y.reshape(n, -1)
+    pull = view.rmatvec((targets.T * share).T)
+    chosen = most_telling(pull)
+    covariance, along = view.gram(chosen, share), pull.reshape(len(pull), -1)[chosen]
     sd = np.sqrt(np.diag(covariance))
     if len(sd) < 2 or not (sd > 0).all():
         return len(sd) > 1
-    correlation = covariance / np.outer(sd, sd)
-    apart = np.square(correlation[np.triu_indices(len(sd), 1)])
-    # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it.
-    expected = 1 / float(n if weight is None else weight.sum())
-    return bool(apart.mean() > expected * (1 + LEAST_SURPRISE * np.sqrt(2 / len(apart))))
+    pairs = np.triu_indices(len(sd), 1)
+    found = np.square((covariance / np.outer(sd, sd))[pairs])
+    # Of independent columns the mean square is 1/n, give or take √(2 / number of pairs) of it, and the
+    # largest of d with y is about 2 log(2d) / n.
+    chance = 1 / float(n if weight is None else weight.sum())
+    scaled = along / sd[:, None]
+    explained = np.einsum("ik,kl,il->i", scaled, np.linalg.pinv((targets.T * share) @ targets), scaled)
+    by_choice = np.minimum(explained, 2 * np.log(2 * d) * chance)
+    expected = chance + np.outer(by_choice, by_choice)[pairs].mean()
+    return bool(found.mean() > (1 + LEAST_SURPRISE * np.sqrt(2 / len(found))) * expected)
 
 
 def most_telling(pull: FloatArray) -> NDArray[np.intp]:
