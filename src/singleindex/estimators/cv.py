@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from ..fitting.blocks import IN_MEMORY, is_in_blocks
+from ..fitting.plan import Plan
+from ..fitting.record import Fitted, Targets
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
 from ..solvers.result import FloatArray
@@ -50,15 +52,25 @@ class SearchMixin(SingleIndexBase):
         if is_in_blocks(X):
             raise ValueError(IN_MEMORY.format(type(self).__name__))
         X, targets, weight = self._check_data(X, y, sample_weight)
+        self._copy(self._search(X, targets, weight, groups), X.dtype)
+        return self
+
+    def _search(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any = None) -> Fitted:
         settings = SearchSettings(
             self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
             self.held_out_link, self.n_jobs,
         )  # fmt: skip
         settings.check()
-        plan = self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
         teller = self._teller(X, targets.y)
-        self._copy(search(plan, settings, self._scoring(), X, targets, weight, groups, teller), X.dtype)
-        return self
+        return search(self._own_plan(), settings, self._scoring(), X, targets, weight, groups, teller)
+
+    def _own_plan(self) -> Plan:
+        return self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
+
+    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
+        held_out = self._search(X, targets, weight).held_out
+        assert held_out is not None  # a search holds rows out
+        return held_out
 
     def _scoring(self) -> Scoring:
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.

@@ -6,6 +6,7 @@ Plots are made with matplotlib; `make_report` puts all there is to know on a pag
 from ._plots import plot_coefficients, plot_convergence, plot_link
 from ._search_plots import plot_coefficient_path, plot_cv_curve, plot_reliability
 from .report import make_report
+from .resample import resample
 
 __all__ = [
     "make_report",
@@ -15,4 +16,5 @@ __all__ = [
     "plot_cv_curve",
     "plot_link",
     "plot_reliability",
+    "resample",
 ]

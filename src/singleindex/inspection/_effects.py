@@ -1,0 +1,185 @@
+"""Effects of single features and coefficients of w, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from ..estimators.base import Problem
+from ..estimators.outputs import Facts
+from ..fitting.effects import Response, make_response, two_values
+from ..fitting.extremes import shares_of
+from ..fitting.slopes import Slopes, can_be_solved, correct_slopes, solve_slopes
+from ..fitting.trace import by_columns
+from ._intervals import Intervals
+
+FloatArray = NDArray[np.float64]
+
+# Rows for each feature with which simulations bear out intervals of single coefficients.
+_ROWS_PER_COEFFICIENT = 5
+
+
+def check_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level}; 0.9 covers nine times in ten.")
+    return float(level)
+
+
+@dataclass(frozen=True)
+class Change:
+    """By how much a feature is changed; `is_switch` where from one of its two values to the other."""
+
+    size: float
+    text: str
+    is_switch: bool = False
+
+
+class EffectFinder:
+    """Finds the slopes of the response along the features, once, and makes tables of them.
+
+    Parameters
+    ----------
+    facts, problem, names
+        The model, the rows, the names of the features.
+    index : array of shape (n_rows, n_outputs)
+        Under the model, as its links take it.
+    held_out : callable
+        The same under models that have not seen the row; asked for where rows are few.
+    stable : array
+        The stable features.
+    """
+
+    def __init__(
+        self, facts: Facts, problem: Problem, names: list[str], index: FloatArray,
+        held_out: Callable[[], FloatArray], stable: NDArray[np.intp],
+    ) -> None:  # fmt: skip
+        self.facts, self.problem, self.names, self.stable = facts, problem, names, stable
+        self.index, self.held_out = index, held_out
+        self.design = by_columns(problem.X)
+        self.share = shares_of(len(index), problem.weight)
+        self.rows = float(len(index) if problem.weight is None else problem.weight.sum())
+        self.spread = np.sqrt(self.design.column_moments(self.share)[1])
+
+    @cached_property
+    def responses(self) -> list[Response]:
+        pairs = zip(self.facts.outputs, self.index.T, strict=True)
+        return [make_response(output.link, index, self.share) for output, index in pairs]
+
+    @cached_property
+    def slopes(self) -> Slopes:
+        X, weight, targets = self.problem.X, self.problem.weight, self.problem.targets
+        Y = targets.Y * targets.unit
+        if can_be_solved(self.design, self.spread, self.rows):
+            return solve_slopes(X, Y, weight, self.spread)
+        start, rest = np.zeros(self.facts.coef.shape), np.zeros(Y.shape)
+        for k, (index, y) in enumerate(zip(self.held_out().T, Y.T, strict=True)):
+            slope, rest[:, k] = self._line(index, y)
+            start[:, k] = slope * self.facts.coef[:, k] * self.spread
+        # The model uses others because y went with them in these rows; the same rows cannot tell more of them.
+        return correct_slopes(X, Y, weight, self.spread, start, rest, self.stable)
+
+    def _line(self, index: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
+        """Return the slope of a line through y and what it leaves; of rows never held out, nothing."""
+        seen = np.isfinite(index) * self.share
+        seen, index = seen / seen.sum(), np.nan_to_num(index)
+        index, y = index - seen @ index, y - seen @ y
+        square = float(seen @ index**2)
+        slope = float(seen @ (index * y)) / square if square > 0 else 0.0
+        return slope, np.where(seen > 0, y - slope * index, 0.0)
+
+    # ------------------------------------------------------------ tables
+
+    def effects(self, outputs: list[int], level: float, units: Mapping[Any, float]) -> Intervals:
+        z, changes, found = self._quantile(level), self._changes(units), []
+        for k in outputs:
+            value, error = self.slopes.value[:, k], self.slopes.error[:, k]
+            for j in np.flatnonzero(np.isfinite(error)).tolist():
+                size = changes[j].size / self.spread[j]
+                line = size * np.array([value[j], value[j] - z * error[j], value[j] + z * error[j]])
+                own = self.facts.coef[j, k] * changes[j].size * self.responses[k].slope
+                moved = self._moved(k, j, changes[j], np.append(line, own))
+                moved[1:3] = np.sort(moved[1:3])
+                found.append((j, k, changes[j].text, *moved, _sign(value[j], error[j])))
+        return self._table("average change of the prediction", level, found)
+
+    def _moved(self, k: int, j: int, change: Change, line: FloatArray) -> FloatArray:
+        """Return what becomes of changes along a straight line."""
+        if not change.is_switch:
+            return self.responses[k].change(line)
+        column = self.design.columns(np.array([j]))[:, 0]
+        return self.responses[k].switch(line, column == column.max())
+
+    def coefficients(self, outputs: list[int], level: float) -> Intervals:
+        z, used = self._quantile(level), int(np.count_nonzero(self.spread))
+        if self.rows < _ROWS_PER_COEFFICIENT * used or not self.slopes.is_solved:
+            raise ValueError(
+                f"intervals for single coefficients need {_ROWS_PER_COEFFICIENT} rows for each feature, and "
+                f"there are {self.rows:g} rows and {used} features: with fewer, simulations do not bear them "
+                "out. Use effects(), which there are for stable features."
+            )
+        found = []
+        for k in outputs:
+            unit, half = self._unit_length(k)
+            own = self.facts.coef[:, k] * self.spread
+            own = own / (np.linalg.norm(own) or 1.0)
+            error = self.slopes.error[:, k]
+            for j in np.flatnonzero(np.isfinite(error)):
+                row = (unit[j], unit[j] - z * half[j], unit[j] + z * half[j], own[j])
+                found.append((j, k, "", *row, _sign(self.slopes.value[j, k], error[j])))
+        return self._table("coefficients of w at unit length, columns at unit spread", level, found)
+
+    def _unit_length(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return the slopes of an output at unit length, and their errors, that of the length included."""
+        value, error, turned = (v[:, k] for v in (self.slopes.value, self.slopes.error, self.slopes.turned))
+        # The squared length of what is estimated is too large by the sum of the squared errors.
+        square = float(np.nansum(value**2))
+        length = np.sqrt(max(square - float(np.nansum(error**2)), 0.1 * square)) or 1.0
+        unit = value / length
+        of_length = float(np.nansum(unit * turned)) / length
+        variance = error**2 - 2 * unit * turned / length + unit**2 * of_length
+        return unit, np.sqrt(np.maximum(variance, 0)) / length
+
+    def _quantile(self, level: float) -> float:
+        return float(ndtri((1 + check_level(level)) / 2))
+
+    def _changes(self, units: Mapping[Any, float]) -> list[Change]:
+        """Return by how much each feature is changed."""
+        given = {self._number(feature): float(size) for feature, size in units.items()}
+        values, found = two_values(self.problem.X), []
+        for j, (low, high) in enumerate(values):
+            if j in given:
+                found.append(Change(given[j], f"{given[j]:+g}"))
+            elif np.isfinite(low):
+                found.append(Change(float(high - low), f"{low:g} to {high:g}", is_switch=True))
+            else:
+                found.append(Change(float(self.spread[j]), f"+1 sd ({self.spread[j]:.3g})"))
+        return found
+
+    def _number(self, feature: Any) -> int:
+        """Return the number of a feature that was named in `units`."""
+        if isinstance(feature, str) and feature in self.names:
+            return self.names.index(feature)
+        if isinstance(feature, int | np.integer) and 0 <= feature < len(self.names):
+            return int(feature)
+        raise ValueError(f"units has {feature!r}, which is no feature; give names, or numbers from 0.")
+
+    def _table(self, title: str, level: float, found: list[Any]) -> Intervals:
+        found = sorted(found, key=lambda row: (row[1], -abs(row[3]), row[0]))
+        columns: list[Any] = list(zip(*found, strict=True)) if found else [()] * 8
+        feature, output, change, estimate, low, high, own, sign = columns
+        return Intervals(
+            title, level, np.array(feature, dtype=np.intp), [self.names[j] for j in feature],
+            [self.facts.outputs[k].name for k in output], list(change), np.array(estimate), np.array(low),
+            np.array(high), np.array(sign), np.array(own), np.isin(feature, self.stable),
+        )  # fmt: skip
+
+
+def _sign(value: float, error: float) -> float:
+    """Return how sure the sign of an estimate is."""
+    return float(ndtr(abs(value) / error)) if error > 0 else 1.0
