@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,6 @@ from scipy import sparse
 
 from ..link import Link
 from ..solvers.result import FloatArray
-
-# Rows over which changes are averaged, at most: evenly spaced ones in the order of the index.
-_MOST_ROWS = 2000
-# Changes of the index that are tried, in units of its spread, and the small one that gives the mean slope.
-_FARTHEST, _N_TRIED, _SMALL = 6.0, 241, 0.5
 
 
 def two_values(X: Any) -> FloatArray:
@@ -40,61 +34,11 @@ def _dense_row(values: Any) -> FloatArray:
     return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
 
 
-@dataclass(frozen=True, eq=False)
-class Response:
-    """How the prediction of one output answers to moves of its index, on average over the rows.
+def mean_change(link: Link, index: FloatArray, share: FloatArray, move: float, is_high: Any = None) -> float:
+    """Return what moving the index makes of the prediction, on average over the rows.
 
-    Attributes
-    ----------
-    link : Link
-    index : array of shape (n_rows,)
-        As the link takes it.
-    moves, changes : array
-        Moves of the index, half of each to either side of every row, and what they make of the prediction.
-    slope : float
-        The mean slope of the link, zero where it is level.
+    Half of the move to either side of each row; for a column of two values, where `is_high` tells the rows
+    that have the second, from every row as it is to the other value.
     """
-
-    link: Link
-    index: FloatArray
-    share: FloatArray
-    moves: FloatArray
-    changes: FloatArray
-    slope: float
-
-    def change(self, slope: FloatArray) -> FloatArray:
-        """Return the change of the prediction where a straight line would change by `slope`.
-
-        Nearly the same for small changes; large ones end where the link does.
-        """
-        if not self.slope > 0:
-            return np.asarray(slope, dtype=np.float64)
-        changed: FloatArray = np.interp(np.asarray(slope) / self.slope, self.moves, self.changes)
-        return changed
-
-    def switch(self, slope: FloatArray, is_high: Any) -> FloatArray:
-        """Return the same for a column of two values: every row as it is, beside it with the other value."""
-        if not self.slope > 0:
-            return np.asarray(slope, dtype=np.float64)
-        move = np.asarray(slope)[:, None] / self.slope
-        high = self.link(self.index + np.where(is_high, 0.0, move))
-        low = self.link(self.index - np.where(is_high, move, 0.0))
-        changed: FloatArray = (high - low) @ self.share
-        return changed
-
-
-def make_response(link: Link, index: FloatArray, share: FloatArray) -> Response:
-    """Return the response of the prediction to its index over some rows."""
-    mean = share @ index
-    spread = float(np.sqrt(share @ np.square(index - mean))) or 1.0
-    moves = np.linspace(-_FARTHEST, _FARTHEST, _N_TRIED) * spread
-    rows, part = index, share
-    if len(index) > _MOST_ROWS:
-        order = np.argsort(index, kind="stable")
-        places = np.linspace(0, len(index) - 1, _MOST_ROWS).astype(np.intp)
-        rows, part = index[order[places]], share[order[places]]
-        part = part / part.sum()
-    changes = np.array([part @ (link(rows + m / 2) - link(rows - m / 2)) for m in moves])
-    small = _SMALL * spread
-    slope = float(np.interp(small, moves, changes)) / small
-    return Response(link, index, share, moves, changes, slope)
+    up = np.full(len(index), 0.5) if is_high is None else np.where(is_high, 0.0, 1.0)
+    return float(share @ (link(index + up * move) - link(index - (1 - up) * move)))

@@ -1,9 +1,10 @@
-"""Looking at a fitted model: its link, its coefficients, its convergence, its search, its probabilities.
+"""Looking at a fitted model: its link, its coefficients, its search, its probabilities, how sure it is.
 
 Plots are made with matplotlib; `make_report` puts all there is to know on a page of its own.
 """
 
 from ._plots import plot_coefficients, plot_convergence, plot_link
+from ._resample_plots import plot_effects, plot_selection
 from ._search_plots import plot_coefficient_path, plot_cv_curve, plot_reliability
 from .report import make_report
 from .resample import resample
@@ -14,7 +15,9 @@ __all__ = [
     "plot_coefficients",
     "plot_convergence",
     "plot_cv_curve",
+    "plot_effects",
     "plot_link",
     "plot_reliability",
+    "plot_selection",
     "resample",
 ]

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from ..estimators.base import Problem
 from ..estimators.outputs import Facts
-from ..fitting.effects import Response, make_response, two_values
+from ..fitting.effects import mean_change, two_values
 from ..fitting.extremes import shares_of
 from ..fitting.slopes import Slopes, can_be_solved, correct_slopes, solve_slopes
 from ..fitting.trace import by_columns
@@ -67,11 +67,6 @@ class EffectFinder:
         self.spread = np.sqrt(self.design.column_moments(self.share)[1])
 
     @cached_property
-    def responses(self) -> list[Response]:
-        pairs = zip(self.facts.outputs, self.index.T, strict=True)
-        return [make_response(output.link, index, self.share) for output, index in pairs]
-
-    @cached_property
     def slopes(self) -> Slopes:
         X, weight, targets = self.problem.X, self.problem.weight, self.problem.targets
         Y = targets.Y * targets.unit
@@ -81,7 +76,7 @@ class EffectFinder:
         for k, (index, y) in enumerate(zip(self.held_out().T, Y.T, strict=True)):
             slope, rest[:, k] = self._line(index, y)
             start[:, k] = slope * self.facts.coef[:, k] * self.spread
-        # The model uses others because y went with them in these rows; the same rows cannot tell more of them.
+        # Others are in use because y went with them in these rows, which cannot tell more of them.
         return correct_slopes(X, Y, weight, self.spread, start, rest, self.stable)
 
     def _line(self, index: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
@@ -102,18 +97,21 @@ class EffectFinder:
             for j in np.flatnonzero(np.isfinite(error)).tolist():
                 size = changes[j].size / self.spread[j]
                 line = size * np.array([value[j], value[j] - z * error[j], value[j] + z * error[j]])
-                own = self.facts.coef[j, k] * changes[j].size * self.responses[k].slope
-                moved = self._moved(k, j, changes[j], np.append(line, own))
-                moved[1:3] = np.sort(moved[1:3])
-                found.append((j, k, changes[j].text, *moved, _sign(value[j], error[j])))
+                line[1:] = np.sort(line[1:])
+                if self.problem.plan.is_classifier:
+                    line = np.clip(line, -1.0, 1.0)
+                own = self._in_model(k, j, changes[j])
+                found.append((j, k, changes[j].text, *line, own, _sign(value[j], error[j])))
         return self._table("average change of the prediction", level, found)
 
-    def _moved(self, k: int, j: int, change: Change, line: FloatArray) -> FloatArray:
-        """Return what becomes of changes along a straight line."""
-        if not change.is_switch:
-            return self.responses[k].change(line)
-        column = self.design.columns(np.array([j]))[:, 0]
-        return self.responses[k].switch(line, column == column.max())
+    def _in_model(self, k: int, j: int, change: Change) -> float:
+        """Return the average change of the model's own predictions."""
+        move = float(self.facts.coef[j, k]) * change.size
+        is_high = None
+        if change.is_switch:
+            column = self.design.columns(np.array([j]))[:, 0]
+            is_high = column == column.max()
+        return mean_change(self.facts.outputs[k].link, self.index[:, k], self.share, move, is_high)
 
     def coefficients(self, outputs: list[int], level: float) -> Intervals:
         z, used = self._quantile(level), int(np.count_nonzero(self.spread))

@@ -59,8 +59,15 @@ class Resampled:
     @property
     def selection(self) -> FloatArray:
         """In which share of the halves each feature is chosen."""
-        shares = self._shares(self.rule().n_chosen)
+        shares = self.shares()
         return shares[:, 0] if len(self.facts.outputs) == 1 else shares
+
+    def shares(self, max_false: float = 1.0, assumption: str = "unimodal") -> FloatArray:
+        """Return the shares that :meth:`stable` looks at: (n_features, n_outputs).
+
+        How many features a half chooses follows from what is asked for.
+        """
+        return self._shares(self.rule(max_false, assumption).n_chosen)
 
     def stable(self, max_false: float = 1.0, assumption: str = "unimodal") -> NDArray[np.intp]:
         """Return the numbers of the stable features: of these, few are false.
@@ -145,6 +152,17 @@ class Resampled:
         windows = self._windows[self._position(output)]
         return band_at(windows, np.asarray(index, dtype=np.float64), check_level(level))
 
+    def link_rows(self, output: Any = None) -> tuple[FloatArray, FloatArray]:
+        """Return what the band is made of: the index of rows under models that have not seen them, and y."""
+        k = self._position(output)
+        seen = np.isfinite(self._held_out[:, k])
+        return self._held_out[seen, k], self._Y[seen, k]
+
+    @property
+    def _Y(self) -> FloatArray:
+        """The targets in the units of y, one column per output."""
+        return self._problem.targets.Y * self._problem.targets.unit
+
     @cached_property
     def _index(self) -> FloatArray:
         """The index of all rows under the model, as its links take it."""
@@ -167,8 +185,7 @@ class Resampled:
 
     @cached_property
     def _windows(self) -> list[Windows]:
-        targets = self._problem.targets
-        pairs = zip(self._held_out.T, (targets.Y * targets.unit).T, strict=True)
+        pairs = zip(self._held_out.T, self._Y.T, strict=True)
         return [make_windows(index, y, self._problem.weight) for index, y in pairs]
 
     def _position(self, wanted: Any) -> int:
@@ -211,7 +228,8 @@ class Resampled:
         is the coefficient of least squares on all features, which is the mean slope of the link along the
         feature where X is nearly elliptical; with fewer rows it is the model's own, corrected along what is
         left of the feature when the others have explained what they can of it, and there is one for the
-        stable features only. Errors are robust. Large changes end where the learned link does.
+        stable features only. Errors are robust. It is the slope of a line: of large changes of a feature, and
+        of a link that is far from one, an average at best; those of a probability end at 1.
         """
         return self._finder.effects(self._positions(output), level, units or {})
 

@@ -23,14 +23,14 @@ from ._resampled import Resampled
 
 FloatArray = NDArray[np.float64]
 
-_LEAST_ROWS = 20
+_LEAST_ROWS, _LEAST_PERMUTATIONS = 20, 19
 # Folds by which the score of y, and of y in random order, is found.
 _FOLDS = 5
 
 
 def resample(
     model: Any, X: Any, y: Any, n_resamples: int = 100, random_state: Any = None, n_jobs: int | None = None,
-    *, sample_weight: Any = None, n_permutations: int | None = None,
+    *, sample_weight: Any = None, n_permutations: int = 99,
     feature_names: Sequence[str] | None = None, verbose: int = 0,
 ) -> Resampled:  # fmt: skip
     """Fit to many halves of the rows, and to y in random order, to tell how sure a model is.
@@ -51,8 +51,8 @@ def resample(
         Processes side by side; the result is the same.
     sample_weight : array-like of shape (n_samples,), default=None
         The weights of the fit. Halves are halves of the rows, whatever their weight.
-    n_permutations : int, default=None
-        How often y is put in random order; None as often as there are halves, 0 leaves `evidence` out.
+    n_permutations : int, default=99
+        How often y is put in random order; 0 leaves `evidence` out.
     feature_names : sequence of str, default=None
         None takes `feature_names_in_`, and x0, x1, … where there are no names.
     verbose : int, default=0
@@ -86,11 +86,15 @@ def resample(
     True
     """
     check_count("n_resamples", n_resamples)
+    if n_permutations != 0 and check_count("n_permutations", n_permutations) < _LEAST_PERMUTATIONS:
+        raise ValueError(
+            f"n_permutations must be {_LEAST_PERMUTATIONS} at least for a p-value of 0.05, or 0 for none, "
+            f"got {n_permutations}."
+        )
     facts, problem = _check(model, X, y, sample_weight)
     names = facts.names(feature_names)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
     n_pairs = (n_resamples + 1) // 2
-    n_permutations = 2 * n_pairs if n_permutations is None else n_permutations
     Y, weight = problem.targets.Y, problem.weight
     _, spread = prepare(problem.X, weight)
     atoms = atoms_of(problem.plan, problem.X, spread, Y.shape[1])
