@@ -41,7 +41,8 @@ class Windows:
         """Return lower and upper limits of the mean response at some values of the index.
 
         A rising curve is below its value here in what lies to the left: a lower limit for the mean over a
-        window there is one for the value, and likewise to the right. Windows reach a little beyond.
+        window there is one for the value, and likewise to the right. Windows reach a little beyond, but not
+        at the end of a plateau at 0 or 1, where one row from beyond would end it.
         """
         n = float(self.total[-1])
         here = np.concatenate([[0.0], self.total])[np.searchsorted(self.index, at, side="right")]
@@ -49,18 +50,22 @@ class Windows:
         near, far = _BEYOND * size, (1 - _BEYOND) * size
         first, last = np.maximum(here - far, 0), np.minimum(here + near, n)
         low, _ = self._interval(first, np.maximum(last, np.minimum(first + _LEAST, n)), level)
+        at_zero = self.is_binary & (self._sum(self.sums, first, here) <= 0)
         first, last = np.maximum(here - near, 0), np.minimum(here + far, n)
         _, high = self._interval(np.minimum(first, np.maximum(last - _LEAST, 0)), last, level)
-        return low, high
+        at_one = self.is_binary & (self._sum(self.sums, here, last) >= (last - here) - 1e-9)
+        return np.where(at_zero, 0.0, low), np.where(at_one, 1.0, high)
+
+    def _sum(self, sums: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
+        """Return the sum over the rows between two counts of them."""
+        before = np.concatenate([[0.0], self.total])
+        summed: FloatArray = np.interp(last, before, sums) - np.interp(first, before, sums)
+        return summed
 
     def _interval(self, first: FloatArray, last: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
         """Return limits for the mean of the rows between two counts of them."""
-        before = np.concatenate([[0.0], self.total])
         number = np.maximum(last - first, 1e-300)
-        mean, square = (
-            (np.interp(last, before, sums) - np.interp(first, before, sums)) / number
-            for sums in (self.sums, self.squares)
-        )
+        mean, square = (self._sum(sums, first, last) / number for sums in (self.sums, self.squares))
         if self.is_binary:
             return wilson(mean, number, level)
         variance = np.maximum(square - mean**2, 0) / np.maximum(number - 1, 1)

@@ -8,7 +8,7 @@ when the others have explained what they can of it (Eftekhari, Banerjee & Ritov,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,16 +40,22 @@ class Slopes:
     ----------
     value, error : array of shape (n_features, n_outputs)
         NaN for columns that were not asked for.
-    turned : array of shape (n_features, n_outputs)
-        The covariance of all values times the values, NaN where least squares was not possible.
-    is_solved : bool
-        Whether they are least squares of all columns.
+    turned : array of shape (n_features, n_outputs), or None
+        Of least squares: the covariance of all values times the values.
+    left : array of shape (n_features,), or None
+        Of least squares: which part of the variance of each column the others leave.
     """
 
     value: FloatArray
     error: FloatArray
-    turned: FloatArray
-    is_solved: bool
+    turned: FloatArray | None = None
+    left: FloatArray | None = None
+
+    def replaced(self, other: Slopes) -> Slopes:
+        """Return the same with the values that another has."""
+        known = np.isfinite(other.error)
+        value, error = np.where(known, other.value, self.value), np.where(known, other.error, self.error)
+        return replace(self, value=value, error=error)
 
 
 def can_be_solved(design: Design, spread: FloatArray, rows: float) -> bool:
@@ -65,8 +71,8 @@ def solve_slopes(X: Any, Y: FloatArray, weight: Weight, spread: FloatArray) -> S
     rows = float(n if weight is None else weight.sum())
     columns = by_columns(X).columns(used) / spread[used]
     columns = columns - share @ columns
-    gram = (columns.T * share) @ columns + _TINY * np.eye(len(used))
-    solved = np.linalg.solve(gram, columns.T).T  # influence of a row on each coefficient
+    inverse = np.linalg.inv((columns.T * share) @ columns + _TINY * np.eye(len(used)))
+    solved = columns @ inverse  # influence of a row on each coefficient
     leverage = (1 + np.einsum("ij,ij->i", columns, solved)) / rows
     value, error, turned = (np.full((d, Y.shape[1]), np.nan) for _ in range(3))
     for k, y in enumerate(Y.T):
@@ -76,7 +82,9 @@ def solve_slopes(X: Any, Y: FloatArray, weight: Weight, spread: FloatArray) -> S
         square = share * np.square(rest) / rows
         value[used, k], error[used, k] = slope, np.sqrt(square @ np.square(solved))
         turned[used, k] = solved.T @ (square * (solved @ slope))
-    return Slopes(value, error, turned, True)
+    left = np.ones(d)
+    left[used] = 1 / np.diag(inverse)
+    return Slopes(value, error, turned, left)
 
 
 def correct_slopes(
@@ -90,7 +98,7 @@ def correct_slopes(
     """
     design, share = by_columns(X), shares_of(X.shape[0], weight)
     rows = float(len(Y) if weight is None else weight.sum())
-    value, error, turned = (np.full((X.shape[1], Y.shape[1]), np.nan) for _ in range(3))
+    value, error = (np.full((X.shape[1], Y.shape[1]), np.nan) for _ in range(2))
     for j in wanted:
         own = design.columns(np.array([j]))[:, 0] / spread[j]
         left = left_of_column(design, own, int(j), share, spread, rows)
@@ -98,7 +106,7 @@ def correct_slopes(
         if length > 0:
             value[j] = start[j] + (share * left) @ rest / length
             error[j] = np.sqrt((share * np.square(left)) @ np.square(rest) / rows) / length
-    return Slopes(value, error, turned, False)
+    return Slopes(value, error)
 
 
 def left_of_column(

@@ -21,6 +21,8 @@ from ._intervals import Intervals
 
 FloatArray = NDArray[np.float64]
 
+# The part of a feature's variance that others must leave for least squares to tell its slope.
+_LEAST_LEFT = 0.1
 # Rows for each feature with which simulations bear out intervals of single coefficients.
 _ROWS_PER_COEFFICIENT = 5
 
@@ -61,23 +63,36 @@ class EffectFinder:
     ) -> None:  # fmt: skip
         self.facts, self.problem, self.names, self.stable = facts, problem, names, stable
         self.index, self.held_out = index, held_out
+        self.Y = problem.targets.Y * problem.targets.unit
         self.design = by_columns(problem.X)
         self.share = shares_of(len(index), problem.weight)
         self.rows = float(len(index) if problem.weight is None else problem.weight.sum())
         self.spread = np.sqrt(self.design.column_moments(self.share)[1])
 
     @cached_property
+    def solved(self) -> Slopes | None:
+        """The slopes of least squares on all features; None where rows are too few."""
+        if not can_be_solved(self.design, self.spread, self.rows):
+            return None
+        return solve_slopes(self.problem.X, self.Y, self.problem.weight, self.spread)
+
+    @cached_property
     def slopes(self) -> Slopes:
-        X, weight, targets = self.problem.X, self.problem.weight, self.problem.targets
-        Y = targets.Y * targets.unit
-        if can_be_solved(self.design, self.spread, self.rows):
-            return solve_slopes(X, Y, weight, self.spread)
-        start, rest = np.zeros(self.facts.coef.shape), np.zeros(Y.shape)
-        for k, (index, y) in enumerate(zip(self.held_out().T, Y.T, strict=True)):
+        """The slopes by which effects are told."""
+        if self.solved is None or self.solved.left is None:
+            # Others are in use because y went with them in these rows, which cannot tell more of them.
+            return self._corrected(self.stable)
+        nearly_sums = np.flatnonzero(self.solved.left < _LEAST_LEFT)
+        return self.solved.replaced(self._corrected(nearly_sums)) if len(nearly_sums) else self.solved
+
+    def _corrected(self, wanted: NDArray[np.intp]) -> Slopes:
+        """Return the slopes of the model along some features, without the pull of its penalties."""
+        start, rest = np.zeros(self.facts.coef.shape), np.zeros(self.Y.shape)
+        for k, (index, y) in enumerate(zip(self.held_out().T, self.Y.T, strict=True)):
             slope, rest[:, k] = self._line(index, y)
             start[:, k] = slope * self.facts.coef[:, k] * self.spread
-        # Others are in use because y went with them in these rows, which cannot tell more of them.
-        return correct_slopes(X, Y, weight, self.spread, start, rest, self.stable)
+        problem = self.problem
+        return correct_slopes(problem.X, self.Y, problem.weight, self.spread, start, rest, wanted)
 
     def _line(self, index: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
         """Return the slope of a line through y and what it leaves; of rows never held out, nothing."""
@@ -115,7 +130,7 @@ class EffectFinder:
 
     def coefficients(self, outputs: list[int], level: float) -> Intervals:
         z, used = self._quantile(level), int(np.count_nonzero(self.spread))
-        if self.rows < _ROWS_PER_COEFFICIENT * used or not self.slopes.is_solved:
+        if self.rows < _ROWS_PER_COEFFICIENT * used or self.solved is None:
             raise ValueError(
                 f"intervals for single coefficients need {_ROWS_PER_COEFFICIENT} rows for each feature, and "
                 f"there are {self.rows:g} rows and {used} features: with fewer, simulations do not bear them "
@@ -123,25 +138,14 @@ class EffectFinder:
             )
         found = []
         for k in outputs:
-            unit, half = self._unit_length(k)
+            unit, half = _at_unit_length(self.solved, k)
             own = self.facts.coef[:, k] * self.spread
             own = own / (np.linalg.norm(own) or 1.0)
-            error = self.slopes.error[:, k]
+            error = self.solved.error[:, k]
             for j in np.flatnonzero(np.isfinite(error)):
                 row = (unit[j], unit[j] - z * half[j], unit[j] + z * half[j], own[j])
-                found.append((j, k, "", *row, _sign(self.slopes.value[j, k], error[j])))
+                found.append((j, k, "", *row, _sign(self.solved.value[j, k], error[j])))
         return self._table("coefficients of w at unit length, columns at unit spread", level, found)
-
-    def _unit_length(self, k: int) -> tuple[FloatArray, FloatArray]:
-        """Return the slopes of an output at unit length, and their errors, that of the length included."""
-        value, error, turned = (v[:, k] for v in (self.slopes.value, self.slopes.error, self.slopes.turned))
-        # The squared length of what is estimated is too large by the sum of the squared errors.
-        square = float(np.nansum(value**2))
-        length = np.sqrt(max(square - float(np.nansum(error**2)), 0.1 * square)) or 1.0
-        unit = value / length
-        of_length = float(np.nansum(unit * turned)) / length
-        variance = error**2 - 2 * unit * turned / length + unit**2 * of_length
-        return unit, np.sqrt(np.maximum(variance, 0)) / length
 
     def _quantile(self, level: float) -> float:
         return float(ndtri((1 + check_level(level)) / 2))
@@ -181,3 +185,16 @@ class EffectFinder:
 def _sign(value: float, error: float) -> float:
     """Return how sure the sign of an estimate is."""
     return float(ndtr(abs(value) / error)) if error > 0 else 1.0
+
+
+def _at_unit_length(slopes: Slopes, k: int) -> tuple[FloatArray, FloatArray]:
+    """Return the slopes of an output at unit length, and their errors, that of the length included."""
+    assert slopes.turned is not None
+    value, error, turned = slopes.value[:, k], slopes.error[:, k], slopes.turned[:, k]
+    # The squared length of what is estimated is too large by the sum of the squared errors.
+    square = float(np.nansum(value**2))
+    length = np.sqrt(max(square - float(np.nansum(error**2)), 0.1 * square)) or 1.0
+    unit = value / length
+    of_length = float(np.nansum(unit * turned)) / length
+    variance = error**2 - 2 * unit * turned / length + unit**2 * of_length
+    return unit, np.sqrt(np.maximum(variance, 0)) / length

@@ -226,10 +226,11 @@ class Resampled:
         Penalties and selection draw the coefficients of a model towards zero. So the estimate is not the
         model's own effect, which stands beside it as `in_model`. With three rows for each feature or more it
         is the coefficient of least squares on all features, which is the mean slope of the link along the
-        feature where X is nearly elliptical; with fewer rows it is the model's own, corrected along what is
-        left of the feature when the others have explained what they can of it, and there is one for the
-        stable features only. Errors are robust. It is the slope of a line: of large changes of a feature, and
-        of a link that is far from one, an average at best; those of a probability end at 1.
+        feature where X is nearly elliptical. With fewer rows, or where a feature is nearly a sum of others,
+        it is the model's own, corrected along what is left of the feature when a lasso of the others has
+        explained what it can of it; with fewer rows there is one for the stable features only. Errors are
+        robust. It is the slope of a line: of large changes of a feature, and of a link that is far from one,
+        an average at best; those of a probability end at 1.
         """
         return self._finder.effects(self._positions(output), level, units or {})
 
