@@ -23,8 +23,8 @@ from .problems import CORRELATIONS, LINKS, SIZES, cell_name, make_problem
 NAME = "coverage"
 TITLE = "Coverage and selection"
 LEVEL = 0.9
-OURS, LASSO = "singleindex", "lasso"
-FAMILIES = (OURS, LASSO)
+OURS, LASSO, KNOCKOFFS = "singleindex", "lasso", "knockoffs"
+FAMILIES = (OURS, LASSO, KNOCKOFFS)
 MINE = (OURS,)
 N_HALVES = 100
 CELLS = {
@@ -41,7 +41,8 @@ def make(cell: str, seed: int):
 
 
 def measure(family, problem):
-    return {family: {OURS: measure_ours, LASSO: measure_lasso}[family](problem)}
+    measures = {OURS: measure_ours, LASSO: measure_lasso, KNOCKOFFS: measure_knockoffs}
+    return {family: measures[family](problem)}
 
 
 # ---------------------------------------------------------------- ours
@@ -116,7 +117,7 @@ def selected(problem, stable, suffix: str = "") -> dict[str, int]:
     return {f"true{suffix}": true, f"false{suffix}": len(stable) - true}
 
 
-# ---------------------------------------------------------------- the lasso
+# ---------------------------------------------------------------- others
 
 
 def measure_lasso(problem) -> dict[str, float]:
@@ -126,6 +127,10 @@ def measure_lasso(problem) -> dict[str, float]:
         problem.X, problem.y.astype(float), rule.n_chosen, N_HALVES // 2, problem.seed
     )
     return selected(problem, np.flatnonzero(shares >= rule.share - 1e-9))
+
+
+def measure_knockoffs(problem) -> dict[str, float]:
+    return selected(problem, rivals.knockoff_choice(problem.X, problem.y.astype(float), problem.seed))
 
 
 def rule_of(problem):
@@ -138,6 +143,13 @@ def rule_of(problem):
 # ---------------------------------------------------------------- the section
 
 
+SELECTION = """Stable features, true / false, of ten; the bound on false ones is that of the rule. "lasso" is
+stability selection by the order in which scikit-learn's lasso takes features up, by the same rule.
+"knockoffs" are hidimstat's, up to the first negative statistic: one false feature expected at most, too.
+With "r-concave" halves choose more of them, and the share follows from the tighter bound.
+"""
+
+
 def section(figures) -> list[str]:
     known = [cell for cell in cells() if OURS in figures.get(cell, {})]
     lines = ["Link bands at 90 %: coverage / mean width.", ""]
@@ -146,8 +158,8 @@ def section(figures) -> list[str]:
     lines += ["", "Effects of stable features and coefficients at 90 %: coverage / mean width.", ""]
     head = ["X and link", "stable features", "effects", "sign right", "coefficients", "of true features"]
     lines += as_table(head, [effect_row(cell, figures[cell][OURS]) for cell in known])
-    lines += ["", "Stable features, true / false, of ten; the bound on false ones is that of the rule.", ""]
-    head = ["X and link", "rule", "ours", "lasso", "difference", "ours, r-concave"]
+    lines += ["", SELECTION]
+    head = ["X and link", "rule", "ours", "lasso", "difference", "ours, r-concave", "knockoffs (draws)"]
     lines += as_table(head, [selection_row(cell, figures[cell]) for cell in known])
     return [*lines, "", *verdicts(figures, known)]
 
@@ -194,7 +206,9 @@ def selection_row(cell: str, methods) -> list[str]:
     told = [f"{mean(m, 'true'):.2f} / {mean(m, 'false'):.2f}" if m else "–" for m in (ours, lasso)]
     gain, error = paired_gain(ours, lasso)
     concave = f"{mean(ours, 'true r-concave'):.2f} / {mean(ours, 'false r-concave'):.2f}"
-    return [cell, rule, *told, "–" if np.isnan(gain) else f"{gain:+.2f} ± {error:.2f}", concave]
+    known = methods.get(KNOCKOFFS, {})
+    others = f"{mean(known, 'true'):.2f} / {mean(known, 'false'):.2f} ({len(known)})" if known else "–"
+    return [cell, rule, *told, "–" if np.isnan(gain) else f"{gain:+.2f} ± {error:.2f}", concave, others]
 
 
 def paired_gain(ours, other) -> tuple[float, float]:

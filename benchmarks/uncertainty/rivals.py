@@ -33,6 +33,20 @@ def first_of_lasso(X, y, n_chosen: int):
     return first
 
 
+def knockoff_choice(X, y, seed: int):
+    """Return what hidimstat's knockoffs choose with one false feature expected at most.
+
+    Features in the order of their statistics, up to the first that is negative (Janson & Su, 2016).
+    """
+    from hidimstat import ModelXKnockoff
+
+    statistic = ModelXKnockoff(random_state=seed).fit_importance(X, y)[0]
+    order = np.argsort(-np.abs(statistic), kind="stable")
+    order = order[statistic[order] != 0]
+    negative = np.flatnonzero(statistic[order] < 0)
+    return order[: negative[0]] if len(negative) else order
+
+
 def bootstrap_band(index, y, at, level: float, seed: int):
     """Return percentiles of isotonic links fitted to rows drawn with replacement."""
     rng, curves = np.random.default_rng([seed, 2]), []
