@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -171,6 +172,14 @@ def test_searches_are_asked_for_held_out_rows(estimator):
     assert np.corrcoef(index, own)[0, 1] > 0.9
     assert not np.allclose(index, own)
     np.testing.assert_array_equal(before, model.coef_)
+
+
+def test_groups_reach_the_splitter():
+    made = data(60, 5, n_atoms=2)
+    groups = np.arange(60) % 6
+    model = SingleIndexClassifierCV(cv=GroupKFold(3), scale_power=[1.0]).fit(made.X, made.y, groups=groups)
+    found = quick(model, made.X, made.y, groups=groups)
+    assert np.isfinite(found.link_band([0.0])).all()
 
 
 # ---------------------------------------------------------------- effects, coefficients, band

@@ -138,7 +138,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         """Return the checked settings that this kind of estimator has."""
         return self._plan()
 
-    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
+    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> FloatArray:
         """Return the index of each row under a w learned without it, in units of its spread."""
         plan = self._own_plan()
         solver = None if isinstance(plan.solver, Stochastic) else plan.solver
@@ -286,6 +286,7 @@ class Problem:
     X: Any
     targets: Targets
     weight: FloatArray | None
+    groups: Any = None
 
     def held_out_index(self) -> FloatArray:
         """Return the index of every row under models that have not seen it, one column per output.
@@ -293,11 +294,13 @@ class Problem:
         At unit spread where the link is learned. NaN for rows that are never held out. A search is run once
         more for it, of a plain estimator the fits of ten folds.
         """
-        return self.blank._held_out(self.X, self.targets, self.weight)
+        return self.blank._held_out(self.X, self.targets, self.weight, self.groups)
 
 
-def problem_of(model: SingleIndexBase, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+def problem_of(
+    model: SingleIndexBase, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> Problem:
     """Return what a fit of this model's settings to some rows begins with; the model stays as it is."""
     blank = clone(model).set_params(verbose=0)
     X, targets, weight = blank._check_data(X, y, sample_weight)
-    return Problem(blank, blank._own_plan(), X, targets, weight)
+    return Problem(blank, blank._own_plan(), X, targets, weight, groups)

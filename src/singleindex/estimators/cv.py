@@ -55,7 +55,7 @@ class SearchMixin(SingleIndexBase):
         self._copy(self._search(X, targets, weight, groups), X.dtype)
         return self
 
-    def _search(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any = None) -> Fitted:
+    def _search(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> Fitted:
         settings = SearchSettings(
             self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
             self.held_out_link, self.n_jobs,
@@ -67,8 +67,8 @@ class SearchMixin(SingleIndexBase):
     def _own_plan(self) -> Plan:
         return self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
 
-    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
-        held_out = self._search(X, targets, weight).held_out
+    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> FloatArray:
+        held_out = self._search(X, targets, weight, groups).held_out
         assert held_out is not None  # a search holds rows out
         return held_out
 

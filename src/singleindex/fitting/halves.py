@@ -21,7 +21,7 @@ from .plan import Plan
 from .trace import Fold, by_columns, exact_method, rows_of
 
 # Levels of a path, as shares of the penalty at which no atom is in use.
-_LEVELS = np.geomspace(1.0, 1e-3, 61)[1:]
+_LEVELS = np.geomspace(1.0, 1e-3, 41)[1:]
 
 NOT_SEPARABLE = (
     "resample needs a structure whose atoms are columns or groups of columns, each output with a link of its "

@@ -30,7 +30,7 @@ _FOLDS = 5
 
 def resample(
     model: Any, X: Any, y: Any, n_resamples: int = 100, random_state: Any = None, n_jobs: int | None = None,
-    *, sample_weight: Any = None, n_permutations: int = 99,
+    *, sample_weight: Any = None, groups: Any = None, n_permutations: int = 99,
     feature_names: Sequence[str] | None = None, verbose: int = 0,
 ) -> Resampled:  # fmt: skip
     """Fit to many halves of the rows, and to y in random order, to tell how sure a model is.
@@ -51,6 +51,8 @@ def resample(
         Processes side by side; the result is the same.
     sample_weight : array-like of shape (n_samples,), default=None
         The weights of the fit. Halves are halves of the rows, whatever their weight.
+    groups : array-like of shape (n_samples,), default=None
+        Of a search whose splitter keeps groups together: the groups of the fit. Halves do not.
     n_permutations : int, default=99
         How often y is put in random order; 0 leaves `evidence` out.
     feature_names : sequence of str, default=None
@@ -91,7 +93,7 @@ def resample(
             f"n_permutations must be {_LEAST_PERMUTATIONS} at least for a p-value of 0.05, or 0 for none, "
             f"got {n_permutations}."
         )
-    facts, problem = _check(model, X, y, sample_weight)
+    facts, problem = _check(model, X, y, sample_weight, groups)
     names = facts.names(feature_names)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
     n_pairs = (n_resamples + 1) // 2
@@ -114,7 +116,7 @@ def resample(
     return Resampled(model, facts, problem, X, names, atoms, np.array(orders), evidence)
 
 
-def _check(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Facts, Problem]:
+def _check(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Facts, Problem]:
     """Return what the model is, and the rows as a fit would take them."""
     if not isinstance(model, SingleIndexBase):
         raise TypeError(
@@ -124,7 +126,7 @@ def _check(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Facts, Probl
     facts = facts_of(model)
     if is_in_blocks(X):
         raise ValueError("resample needs rows in memory; pass an array, sparse matrix or data frame of some.")
-    problem = problem_of(model, X, y, sample_weight)
+    problem = problem_of(model, X, y, sample_weight, groups)
     (n, d), n_outputs = problem.X.shape, problem.targets.Y.shape[1]
     if (d, n_outputs) != facts.coef.shape:
         raise ValueError(
