@@ -11,7 +11,7 @@ from ..solvers.result import FloatArray
 
 # Rows in a window, as a multiple of n^(2/3), and which part of it lies beyond the point on the side where a
 # rising curve would spoil the limit. With no such part limits hold for any rising curve, and are wide.
-_WINDOW, _BEYOND = 1.0, 0.2
+_WINDOW, _BEYOND = 1.2, 0.35
 # Rows in a window at the ends, at least.
 _LEAST = 8
 # Points at which limits are computed; between them they are straight.

@@ -145,7 +145,7 @@ class Resampled:
         -----
         The index of every row comes from models that have not seen it. The mean of y over rows that lie
         mostly to the left of a point gives the lower limit, over rows to the right the upper one: right for
-        any rising curve, but for the fifth of the rows that lies on the other side. Where y is 0 or 1 the
+        any rising curve, but for the third of the rows that lies on the other side. Where y is 0 or 1 the
         limits are Wilson's, which have a width where all rows agree. Beyond the rows there are, the band is
         level, and means nothing.
         """
