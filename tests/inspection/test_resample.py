@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -172,6 +173,16 @@ def test_searches_are_asked_for_held_out_rows(estimator):
     assert np.corrcoef(index, own)[0, 1] > 0.9
     assert not np.allclose(index, own)
     np.testing.assert_array_equal(before, model.coef_)
+
+
+def test_classes_that_are_one_problem_have_effects_but_no_curve():
+    X, y = load_iris(return_X_y=True)
+    model = SingleIndexClassifierCV(cv=3, scale_power=[1.0]).fit(X, y)
+    assert model.coupled_
+    found = quick(model, X, y)
+    assert len(found.effects()) == 12
+    with pytest.raises(ValueError, match="learned as one problem"):
+        found.link_band([0.0], output=1)
 
 
 def test_groups_reach_the_splitter():

@@ -171,6 +171,11 @@ class Resampled:
     @cached_property
     def _held_out(self) -> FloatArray:
         """The same under models that have not seen the row, in the model's units."""
+        if self.facts.is_coupled:
+            raise ValueError(
+                "the classes were learned as one problem (coupled_): the probability of a class depends on "
+                "the index of each, and has no curve over its own. Ask for effects()."
+            )
         problem, held_out = self._problem, self._problem.held_out_index()
         for k, column in enumerate(held_out.T):
             mean, sd = spread_of(self._index[:, k], problem.weight)
@@ -264,8 +269,12 @@ class Resampled:
     @cached_property
     def _finder(self) -> EffectFinder:
         return EffectFinder(
-            self.facts, self._problem, self.feature_names, self._index, lambda: self._held_out, self.stable()
+            self.facts, self._problem, self.feature_names, self._index, self._index_for_lines, self.stable()
         )
+
+    def _index_for_lines(self) -> FloatArray:
+        # Classes that are one problem have no index of their own that models of folds would agree on.
+        return self._index if self.facts.is_coupled else self._held_out
 
     def __repr__(self) -> str:
         rule, stable = self.rule(), self.stable()
