@@ -21,7 +21,8 @@ plot_cv_curve(model)
 plot_coefficient_path(model, top=6)
 
 # %%
-# A feature that is used in all folds is one to believe in.
+# Folds share most of their rows and agree on noise, too: which features to believe in is told by
+# :func:`~singleindex.inspection.resample`.
 
 for j in model.coef_.nonzero()[0]:
     print(f"feature {j:3d}  weight {model.coef_[j]:+.2f}  in {model.stability_[j]:.0%} of the models")

@@ -66,8 +66,8 @@ def test_every_public_estimator_is_checked():
         for name in singleindex.__all__
         if hasattr(getattr(singleindex, name), "fit")
     }
-    # Completers learn from pairs, not from rows of features: scikit-learn's checks do not apply. Those of data
-    # frames are checked in tests/tables.
+    # Completers learn from pairs, not from rows of features: scikit-learn's checks do not apply. Those of
+    # data frames are checked in tests/tables.
     public -= {singleindex.SingleIndexCompleter, singleindex.SingleIndexCompleterCV}
     public -= {singleindex.TableClassifier, singleindex.TableRegressor}
     missing = {c.__name__ for c in public - {type(e) for e in ESTIMATORS + ISOTONIC}}

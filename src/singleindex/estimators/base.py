@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
@@ -16,7 +17,7 @@ from ..design.checks import as_sound
 from ..design.survey import TargetSurvey
 from ..fitting.blocks import as_source, fit_blocks, is_in_blocks
 from ..fitting.extremes import as_precise, combined, weight_within_reach, wide_enough
-from ..fitting.memory import fit_rows
+from ..fitting.memory import fit_rows, held_out_rows
 from ..fitting.plan import Plan, make_plan
 from ..fitting.progress import Teller
 from ..fitting.record import Fitted, Targets
@@ -39,6 +40,8 @@ PLANNED = (
     "structure", "n_atoms", "alpha", "penalty", "lipschitz", "scale_power", "link", "shared_link", "link_cv",
     "solver", "max_iter", "tol",
 )  # fmt: skip
+# Folds by which a plain estimator holds rows out, where it does not say.
+_FOLDS = 10
 
 
 class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
@@ -107,7 +110,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             self._copy(fitted, source.dtype)
             return self
         X, targets, weight = self._check_data(X, y, sample_weight)
-        plan = self._plan()
+        plan = self._own_plan()
         if isinstance(plan.solver, Stochastic):
             fitted = stream_rows(plan, X, targets, weight)
         else:
@@ -131,6 +134,17 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             is_classifier=is_classifier(self),
             **{name: getattr(self, name) for name in planned},
         )
+
+    def _own_plan(self) -> Plan:
+        """Return the checked settings that this kind of estimator has."""
+        return self._plan()
+
+    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> FloatArray:
+        """Return the index of each row under a w learned without it, in units of its spread."""
+        plan = self._own_plan()
+        solver = None if isinstance(plan.solver, Stochastic) else plan.solver
+        held_out = replace(plan, link_cv=plan.link_cv or _FOLDS, solver=solver)
+        return held_out_rows(held_out, X, targets, weight)
 
     def _go_on(self, X: Any, Y: FloatArray, weight: FloatArray | None) -> Self:
         """Learn from rows that follow those of the calls before."""
@@ -282,3 +296,32 @@ def learns_from_streams(estimator: Any) -> bool:
             "class_weight='balanced' needs all rows at once; give a dict, or sample weights, to partial_fit."
         )
     return "solver" in estimator.get_params(deep=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a fit begins with: checked rows, one column per output, and the settings."""
+
+    blank: SingleIndexBase
+    plan: Plan
+    X: Any
+    targets: Targets
+    weight: FloatArray | None
+    groups: Any = None
+
+    def held_out_index(self) -> FloatArray:
+        """Return the index of every row under models that have not seen it, one column per output.
+
+        At unit spread where the link is learned. NaN for rows that are never held out. A search is run once
+        more for it, of a plain estimator the fits of ten folds.
+        """
+        return self.blank._held_out(self.X, self.targets, self.weight, self.groups)
+
+
+def problem_of(
+    model: SingleIndexBase, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> Problem:
+    """Return what a fit of this model's settings to some rows begins with; the model stays as it is."""
+    blank = clone(model).set_params(verbose=0)
+    X, targets, weight = blank._check_data(X, y, sample_weight)
+    return Problem(blank, blank._own_plan(), X, targets, weight, groups)

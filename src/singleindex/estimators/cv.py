@@ -11,6 +11,8 @@ from sklearn.metrics import check_scoring
 
 from ..fitting.block_search import search_blocks
 from ..fitting.blocks import as_source, is_in_blocks
+from ..fitting.plan import Plan
+from ..fitting.record import Fitted, Targets
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
 from ..solvers.result import FloatArray
@@ -55,16 +57,12 @@ class SearchMixin(SingleIndexBase):
         -------
         self
         """
-        settings = SearchSettings(
-            self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
-            self.held_out_link, self.n_jobs,
-        )  # fmt: skip
         if is_in_blocks(X):
-            settings.check()
+            settings = self._settings()
             source = as_source(X, y, sample_weight, groups)
             self._note_features(source)
             fitted = search_blocks(
-                self._search_plan(), settings, self.scoring, source, self._read_targets,
+                self._own_plan(), settings, self.scoring, source, self._read_targets,
                 self._teller(source, None), checkpoint,
             )  # fmt: skip
             self._copy(fitted, source.dtype)
@@ -72,14 +70,28 @@ class SearchMixin(SingleIndexBase):
         if checkpoint is not None:
             raise ValueError("checkpoint is for data in blocks; leave it out for data in memory.")
         X, targets, weight = self._check_data(X, y, sample_weight)
-        settings.check()
-        plan = self._search_plan()
-        teller = self._teller(X, targets.y)
-        self._copy(search(plan, settings, self._scoring(), X, targets, weight, groups, teller), X.dtype)
+        self._copy(self._search(X, targets, weight, groups), X.dtype)
         return self
 
-    def _search_plan(self) -> Any:
+    def _search(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> Fitted:
+        settings, teller = self._settings(), self._teller(X, targets.y)
+        return search(self._own_plan(), settings, self._scoring(), X, targets, weight, groups, teller)
+
+    def _settings(self) -> SearchSettings:
+        settings = SearchSettings(
+            self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
+            self.held_out_link, self.n_jobs,
+        )  # fmt: skip
+        settings.check()
+        return settings
+
+    def _own_plan(self) -> Plan:
         return self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
+
+    def _held_out(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> FloatArray:
+        held_out = self._search(X, targets, weight, groups).held_out
+        assert held_out is not None  # a search holds rows out
+        return held_out
 
     def _scoring(self) -> Scoring:
         # Of several classes one against the rest, the probabilities have yet to be made to sum to one.

@@ -87,7 +87,8 @@ def as_record(settings: Any, data: Any, targets: Targets, found: Outcome) -> Fit
         plan, found.cells[best.cell], data.design, data.spread, data.whole, found.largest[best.cell]
     )
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
-    results = with_links(plan, settings, data, results, chosen)
+    held_out = chosen.bank.mean_held_out(chosen.weights)
+    results = with_links(plan, settings, data, results, held_out)
     unit = targets.unit
     more = {
         **search_record(found),
@@ -97,7 +98,7 @@ def as_record(settings: Any, data: Any, targets: Targets, found: Outcome) -> Fit
     }
     if plan.is_classifier:
         more["coupled_"] = plan.is_together
-    return as_fitted(results, data.to_features, unit, more)
+    return replace(as_fitted(results, data.to_features, unit, more), held_out=held_out)
 
 
 # ---------------------------------------------------------------- w
@@ -163,11 +164,11 @@ def without_rare(coef: FloatArray, votes: FloatArray, plan: Plan, n_outputs: int
 
 
 def with_links(
-    plan: Plan, settings: Any, data: Any, results: list[SolverResult], chosen: Chosen
+    plan: Plan, settings: Any, data: Any, results: list[SolverResult], held_out: FloatArray
 ) -> list[SolverResult]:
     """Return the results with their final links, and w at the length that goes with them."""
     if plan.is_together:
-        return with_links_together(plan, data, results, chosen.bank.mean_held_out(chosen.weights))
+        return with_links_together(plan, data, results, held_out)
     results = [
         replace(one, best=_at_rows(one.best, data.design, plan, data, k)) for k, one in enumerate(results)
     ]
@@ -175,7 +176,6 @@ def with_links(
         return results
     if not settings.held_out_link:
         return with_final_links(plan, results, data.Y, data.weight, None)
-    held_out = chosen.bank.mean_held_out(chosen.weights)
     if not plan.link_is_free:
         return with_final_links(plan, results, data.Y, data.weight, held_out)
     return [

@@ -59,7 +59,7 @@ def fit_rows(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None, te
     progress = Progress(teller, targets.unit)
     solved = solve_rows(plan, X, targets.Y, weight, progress)
     if plan.final_link_is_open(targets.Y.shape[1]):
-        held_out = None if plan.link_cv is None else _held_out(plan, X, targets, weight)
+        held_out = None if plan.link_cv is None else held_out_rows(plan, X, targets, weight)
         solved = replace(solved, results=with_final_links(plan, solved.results, targets.Y, weight, held_out))
     return solved.as_fitted(targets.unit, progress)
 
@@ -288,7 +288,7 @@ def _with_fitted_scale(
     return replace(result, best=best.rescaled(factor, link))
 
 
-def _held_out(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
+def held_out_rows(plan: Plan, X: Any, targets: Targets, weight: FloatArray | None) -> FloatArray:
     """Return the index of each row under a w learned without it, in units of its spread."""
     held_out = np.full(targets.Y.shape, np.nan)
     for train, test in splits_of(plan.link_cv, plan, X, targets, weight):

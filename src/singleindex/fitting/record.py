@@ -34,12 +34,16 @@ class Fitted:
         One for all outputs where they were fitted together, else one per output.
     more : dict
         Further attributes of the estimator, by name.
+    held_out : array of shape (n_rows, n_outputs) or None
+        Of a search: the index of every row under models that have not seen it, at unit spread where the link
+        is learned; NaN where it was never held out.
     """
 
     coef: FloatArray
     links: list[Any]
     results: list[SolverResult]
     more: Mapping[str, Any] = field(default_factory=dict)
+    held_out: FloatArray | None = None
 
 
 def as_fitted(

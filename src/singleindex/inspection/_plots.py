@@ -33,13 +33,15 @@ from ._layers import (
     _shown_name,
 )
 from ._layers import _interval as _interval
+from ._resampled import Resampled
 
 _MAX_POINTS = 2000  # more than these make a cloud darker, not clearer
 
 
 def plot_link(
-    model: Any, X: Any = None, y: Any = None, *, output: Any = None, ax: Any = None, bins: int = 20
-) -> Any:
+    model: Any, X: Any = None, y: Any = None, *, output: Any = None, ax: Any = None, bins: int = 20,
+    resampled: Resampled | None = None, level: float = 0.9,
+) -> Any:  # fmt: skip
     """Draw the link of a fitted model, and with data how well it fits.
 
     Parameters
@@ -56,6 +58,10 @@ def plot_link(
         Where to draw; None makes a new figure.
     bins : int, default=20
         The largest number of bins. They hold equally many points, five at least.
+    resampled : Resampled, default=None
+        What :func:`resample` has made of the model: adds a band for the mean of y, point by point.
+    level : float, default=0.9
+        Of the band.
 
     Returns
     -------
@@ -89,6 +95,8 @@ def plot_link(
     span = _span(outputs, indices)
     for colour, one in zip(_colours(len(outputs)), outputs, strict=True):
         k = one.number
+        if resampled is not None:
+            _draw_band(ax, resampled, one, level, colour, alone)
         _draw_curve(ax, one.link, span, colour, "link" if alone else _shown_name(one.name))
         if targets is not None and not alone:
             places, means, _ = _bin_means(indices[:, k], targets[:, k], bins)
@@ -323,6 +331,15 @@ def _draw_curve(ax: Any, link: Link, span: tuple[float, float], colour: Any, lab
     ax.plot(knots, values, color=colour, linewidth=2, label=label, zorder=4)
     for end, knot in zip(span, knots[[0, -1]], strict=True):
         ax.plot([end, knot], link([end, knot]), ":", color=colour, linewidth=2, zorder=4)
+
+
+def _draw_band(ax: Any, resampled: Resampled, one: Output, level: float, colour: Any, alone: bool) -> None:
+    """Draw the limits of the mean where there are rows."""
+    index, _ = resampled.link_rows(one.label)
+    grid = np.linspace(index.min(), index.max(), 300)
+    low, high = resampled.link_band(grid, level, one.label)
+    label = f"{level:.0%} band" if alone else None
+    ax.fill_between(grid, low, high, color=colour, alpha=0.18, linewidth=0, label=label, zorder=1.5)
 
 
 def _draw_cloud(ax: Any, index: FloatArray, target: FloatArray) -> None:

@@ -1,0 +1,126 @@
+"""Average slopes of the response along single columns, without the pull of penalties and of selection.
+
+For columns that are jointly normal the coefficients of least squares are w times the mean slope of the link
+(Brillinger, 1983), whatever the link is; for nearly elliptical ones nearly so. With rows enough these are
+taken as they are; with few the model's own w is corrected along each column by what is left of that column
+when the others have explained what they can of it (Eftekhari, Banerjee & Ritov, 2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..design import Design
+from ..solvers.descent import Rows, descend
+from ..solvers.result import FloatArray
+from ..structures.separable import Separable
+from .cross_fit import Weight
+from .extremes import shares_of
+from .trace import by_columns
+
+# Least squares takes all columns where there are so many rows for each.
+_ROWS_TO_SOLVE = 3
+# Entries of the columns that are held in memory for that, at most.
+_MOST_ENTRIES = 50_000_000
+# A ridge against columns that are sums of others, as a share of their variance: intervals then know no end.
+_TINY = 1e-10
+# Weight of the penalty that columns are explained by others with, as a multiple of sqrt(log d / n).
+_NODEWISE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Mean change of the response for one standard deviation of a column, the others held.
+
+    Attributes
+    ----------
+    value, error : array of shape (n_features, n_outputs)
+        NaN for columns that were not asked for.
+    turned : array of shape (n_features, n_outputs), or None
+        Of least squares: the covariance of all values times the values.
+    left : array of shape (n_features,), or None
+        Of least squares: which part of the variance of each column the others leave.
+    """
+
+    value: FloatArray
+    error: FloatArray
+    turned: FloatArray | None = None
+    left: FloatArray | None = None
+
+    def replaced(self, other: Slopes) -> Slopes:
+        """Return the same with the values that another has."""
+        known = np.isfinite(other.error)
+        value, error = np.where(known, other.value, self.value), np.where(known, other.error, self.error)
+        return replace(self, value=value, error=error)
+
+
+def can_be_solved(design: Design, spread: FloatArray, rows: float) -> bool:
+    """Tell whether there are rows enough for least squares of all columns."""
+    used = int(np.count_nonzero(spread))
+    return rows >= _ROWS_TO_SOLVE * used and used * design.shape[0] <= _MOST_ENTRIES
+
+
+def solve_slopes(X: Any, Y: FloatArray, weight: Weight, spread: FloatArray) -> Slopes:
+    """Return the coefficients of least squares in units of the columns' spread, with robust errors."""
+    n, d = X.shape
+    used, share = np.flatnonzero(spread), shares_of(n, weight)
+    rows = float(n if weight is None else weight.sum())
+    columns = by_columns(X).columns(used) / spread[used]
+    columns = columns - share @ columns
+    inverse = np.linalg.inv((columns.T * share) @ columns + _TINY * np.eye(len(used)))
+    solved = columns @ inverse  # influence of a row on each coefficient
+    leverage = (1 + np.einsum("ij,ij->i", columns, solved)) / rows
+    value, error, turned = (np.full((d, Y.shape[1]), np.nan) for _ in range(3))
+    for k, y in enumerate(Y.T):
+        centred = y - share @ y
+        slope = solved.T @ (share * centred)
+        rest = (centred - columns @ slope) / np.maximum(1 - leverage, 0.05)
+        square = share * np.square(rest) / rows
+        value[used, k], error[used, k] = slope, np.sqrt(square @ np.square(solved))
+        turned[used, k] = solved.T @ (square * (solved @ slope))
+    left = np.ones(d)
+    left[used] = 1 / np.diag(inverse)
+    return Slopes(value, error, turned, left)
+
+
+def correct_slopes(
+    X: Any, Y: FloatArray, weight: Weight, spread: FloatArray, start: FloatArray, rest: FloatArray,
+    wanted: NDArray[np.intp],
+) -> Slopes:  # fmt: skip
+    """Return the slopes along some columns, from those of a model and what it leaves of the response.
+
+    `start` are the model's slopes for a standard deviation of each column, `rest` the residuals of the line
+    through its index; both by outputs.
+    """
+    design, share = by_columns(X), shares_of(X.shape[0], weight)
+    rows = float(len(Y) if weight is None else weight.sum())
+    value, error = (np.full((X.shape[1], Y.shape[1]), np.nan) for _ in range(2))
+    for j in wanted:
+        own = design.columns(np.array([j]))[:, 0] / spread[j]
+        left = left_of_column(design, own, int(j), share, spread, rows)
+        length = share @ (left * own)
+        if length > 0:
+            value[j] = start[j] + (share * left) @ rest / length
+            error[j] = np.sqrt((share * np.square(left)) @ np.square(rest) / rows) / length
+    return Slopes(value, error)
+
+
+def left_of_column(
+    design: Design, own: FloatArray, j: int, share: FloatArray, spread: FloatArray, rows: float
+) -> FloatArray:
+    """Return what a lasso of all other columns leaves of one, centred."""
+    d = design.shape[1]
+    # In units of their spread all columns are held back alike; constant ones and itself are left out.
+    factor = np.where(spread > 0, spread, np.inf)
+    factor[j] = np.inf
+    centred = own - share @ own
+    found = descend(
+        Rows(design, share, centred), np.zeros(d), Separable(factor),
+        _NODEWISE * float(np.sqrt(np.log(max(d, 2)) / rows)), 0.0, tol=1e-4,
+    )  # fmt: skip
+    left: FloatArray = centred - design.matvec(found.w)
+    return left - share @ left
