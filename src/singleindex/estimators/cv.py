@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
+from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.blocks import IN_MEMORY, is_in_blocks
+from ..fitting.conformal import at_most, interval_at
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
+from ..link.venn_abers import venn_abers_at
 from ..solvers.result import FloatArray
 from ..structures import Structure
 from .base import PLANNED, LinkLike, SingleIndexBase
 from .callbacks import all_or_nothing, with_callbacks
 from .classifier import SingleIndexClassifier
+from .outputs import kind_of
 from .regressor import SingleIndexRegressor
 
 # What a search chooses, or does in its own way.
@@ -58,10 +63,8 @@ class SearchMixin(SingleIndexBase):
         return self
 
     def _scoring(self) -> Scoring:
-        # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
-        classes = vars(self).get("classes_", ())
-        is_apart = len(classes) <= 2 or self.multilabel_
-        return Scoring(self.scoring, check_scoring(self, scoring=self.scoring), self._at_index, is_apart)
+        scorer = check_scoring(self, scoring=self.scoring)
+        return Scoring(self.scoring, scorer, self._at_index, kind_of(vars(self)))
 
     def _at_index(self, index: FloatArray, links: list[Any]) -> Any:
         """Return an estimator whose index is known already, for scorers that ask it to predict."""
@@ -171,6 +174,47 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return intervals in which y of new rows lies, by the residuals of rows that were held out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        level : float, default=0.9
+            The share of new rows, like those of the fit, whose y the intervals are to cover.
+
+        Returns
+        -------
+        interval : array of shape (n_samples, 2), or (n_samples, n_outputs, 2)
+            The lower and the upper end. Infinite where `level` asks for more than so few rows can tell: 0.9
+            needs 19 of them.
+
+        Notes
+        -----
+        Conformal, as CV+: every row was held out once, and predicted by models, weights and a link that have
+        not seen it. An interval has the same quantiles of such residuals on both sides of the prediction, in
+        units of how far residuals spread near the row's index. The level holds on average over rows, not at
+        each index; models of folds have fewer rows than the model, so that intervals are rather too wide.
+
+        Examples
+        --------
+        >>> from singleindex import SingleIndexRegressorCV
+        >>> from singleindex.datasets import make_single_index
+        >>> X, y, w, g = make_single_index(
+        ...     300, 20, n_atoms=3, link="clipped", noise="gaussian", random_state=0)
+        >>> low, high = SingleIndexRegressorCV(cv=5).fit(X[:200], y[:200]).predict_interval(X[200:]).T
+        >>> bool(80 <= ((low <= y[200:]) & (y[200:] <= high)).sum() <= 98)
+        True
+        """
+        check_level(level)
+        index, parts = self.index(X), calibration_of(self)
+        fitted = self._fitted_values(index)
+        ends = [
+            interval_at(part, one, of_output, level)
+            for part, one, of_output in zip(parts, _columns(index), _columns(fitted), strict=True)
+        ]
+        return ends[0] if index.ndim == 1 else np.stack(ends, axis=1)
+
 
 class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     """Single-index classification that chooses its own settings by cross-validation.
@@ -217,6 +261,97 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
+
+    def predict_proba_range(self, X: Any) -> FloatArray:
+        """Return two probabilities for every row, one of which is calibrated: those of Venn and Abers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        range : array of shape (n_samples, 2)
+            The lower and the upper probability of the second class. Of more classes or labels, of shape
+            (n_samples, n_classes, 2), each against all others.
+
+        Notes
+        -----
+        The row is added to those that were held out, as one of the class and as one that is not; isotonic
+        regression on the index then gives two probabilities. How far they are apart tells how much one row
+        can change, which is much where few rows were held out nearby. They are no interval of a level, and
+        `predict_proba` need not lie between them: its link is smoother.
+
+        References
+        ----------
+        Vovk, Petej & Fedorova (2015), Large-scale probabilistic predictors with and without guarantees of
+        validity, NeurIPS.
+
+        Examples
+        --------
+        >>> from singleindex import SingleIndexClassifierCV
+        >>> from singleindex.datasets import make_single_index
+        >>> X, y, w, g = make_single_index(200, 20, n_atoms=3, random_state=0)
+        >>> low, high = SingleIndexClassifierCV(cv=5).fit(X, y).predict_proba_range(X).T
+        >>> bool((low <= high).all())
+        True
+        """
+        index, parts = self.index(X), calibration_of(self)
+        ranges = [venn_abers_at(part, one) for part, one in zip(parts, _columns(index), strict=True)]
+        return ranges[0] if index.ndim == 1 else np.stack(ranges, axis=1)
+
+    def predict_set(self, X: Any, level: float = 0.9) -> NDArray[np.bool_]:
+        """Return for every row the classes among which its own is, in a share of `level` of new rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        level : float, default=0.9
+
+        Returns
+        -------
+        members : array of bool of shape (n_samples, n_classes)
+            Columns in the order of `classes_`; the likeliest class is always in.
+
+        Notes
+        -----
+        Conformal: a class is in the set unless it is held less probable than all but a share 1 − `level` of
+        held-out rows held what came true. The level holds on average over rows and classes.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from singleindex import SingleIndexClassifierCV
+        >>> X, y = load_iris(return_X_y=True)
+        >>> SingleIndexClassifierCV(cv=5).fit(X, y).predict_set(X).sum(axis=1).mean() < 1.3
+        True
+        """
+        check_level(level)
+        part = calibration_of(self)[0]
+        if self.multilabel_:
+            raise ValueError("predict_set is for classes; of several labels see predict_proba_range.")
+        probability = self.predict_proba(X)
+        members: NDArray[np.bool_] = 1 - probability <= at_most(part, level) + 1e-12
+        members[np.arange(len(members)), probability.argmax(axis=1)] = True
+        return members
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be a share between 0 and 1, such as 0.9, got {level!r}.")
+
+
+def calibration_of(model: Any) -> list[dict[str, FloatArray]]:
+    """Return what held-out rows say of each output."""
+    check_is_fitted(model)
+    found: list[dict[str, FloatArray]] | None = vars(model).get("calibration_")
+    if found is None:
+        raise ValueError("the model was fitted by an earlier version, which kept no residuals; fit it again.")
+    return found
+
+
+def _columns(values: FloatArray) -> list[FloatArray]:
+    return [values] if values.ndim == 1 else list(values.T)
 
 
 def set_search_parameters(estimator: Any, values: dict[str, Any]) -> None:

@@ -120,7 +120,7 @@ def facts_of(model: Any) -> Facts:
             "such as SingleIndexRegressor."
         )
     n_outputs = len(known["link_"]) if isinstance(known["link_"], list) else 1
-    kind = _kind_of(known, n_outputs)
+    kind = kind_of(known)
     classes: list[Any] = known["classes_"].tolist() if kind != "regression" else []
     labels = {"binary": classes[1:], "multiclass": classes}.get(kind, list(range(n_outputs)))
     what = {"regression": "output", "multilabel": "label"}.get(kind, "class")
@@ -165,12 +165,13 @@ def is_single_index(model: Any) -> bool:
     return "coef_" in vars(model) and "link_" in vars(model)
 
 
-def _kind_of(known: Mapping[str, Any], n_outputs: int) -> str:
+def kind_of(known: Mapping[str, Any]) -> str:
+    """Return what an estimator of these attributes predicts, as `Facts.kind` has it."""
     if "classes_" not in known:
         return "regression"
     if known["multilabel_"]:
         return "multilabel"
-    return "binary" if n_outputs == 1 else "multiclass"
+    return "binary" if len(known["classes_"]) == 2 else "multiclass"
 
 
 def _each(value: Any, n_outputs: int) -> list[Any]:

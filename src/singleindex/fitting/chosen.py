@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from ..solvers import Iterate, SolverResult
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores
+from .calibration import held_out_record
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
@@ -21,7 +22,10 @@ from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
 from .trace import trace_cells
+from .unseen import predict_unseen
 from .whole import whole_path
+
+Weigh = Callable[[int, Scores], FloatArray]
 
 # Coefficients that fewer of the averaged models use are left out.
 LEAST_VOTES = 0.3
@@ -38,6 +42,8 @@ class Chosen:
     weights : array of shape (n_candidates, n_outputs)
     cutter : Cutter or None
         What made the candidates of averages; None where they are those of the paths.
+    weigh : callable
+        From the number of an output and what some rows say of it to the weights of the candidates.
     averages : list of array
         By fold, what was cut.
     is_limited : bool
@@ -48,6 +54,7 @@ class Chosen:
     scores: Sequence[Scores]
     weights: FloatArray
     cutter: Cutter | None
+    weigh: Weigh
     averages: list[FloatArray] = field(default_factory=list)
     is_limited: bool = False
 
@@ -63,6 +70,9 @@ def as_record(
     first: Sequence[Scores],
     first_weights: FloatArray,
     chosen: Chosen,
+    splits: Sequence[Any],
+    kind: str,
+    groups: Any,
 ) -> Fitted:
     """Return the model with its link and the record of the search."""
     best = bank.keys[_heaviest(first, first_weights, on_shown_paths(bank, cells))]
@@ -75,11 +85,13 @@ def as_record(
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
     results = with_links(plan, settings, data, results, chosen)
     unit = targets.unit
+    unseen = predict_unseen(plan, data, splits, chosen, results, settings.held_out_link)
     found = {
         **search_record(cells, bank, first, first_weights, chosen),
         "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
         "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
+        **held_out_record(kind, data, targets, unseen, groups),
     }
     return as_fitted(results, data.to_features, unit, found)
 

@@ -54,7 +54,7 @@ class Judge:
         if n_outputs > 1 and self.plan.is_joint(n_outputs):
             losses = [np.mean(losses, axis=0)] * n_outputs
         splits = self._split_means(self._reported(fitted, seen, losses), seen)
-        return [Scores(one, weight, splits) for one in losses]
+        return [Scores(one, weight, splits, seen) for one in losses]
 
     def fitted(self, held_out: FloatArray, seen: Any) -> FloatArray:
         """Return the predictions of every candidate for rows that were held out."""

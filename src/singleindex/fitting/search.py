@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..design import Design, as_design
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
-from .chosen import Chosen, as_record
+from .chosen import Chosen, Weigh, as_record
 from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
 from .dense import dense_win, has_many_rows, with_dense
@@ -144,12 +144,15 @@ def search(
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
     dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
-    weights = np.column_stack(
-        [choose_first(settings.rule, k, first[k], bank, dense, data) for k in range(len(first))]
-    )
-    chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
+
+
+    def weigh(k: int, scores: Scores) -> FloatArray:
+        return choose_first(settings.rule, k, scores, bank, dense, data)
+
+    weights = np.column_stack([weigh(k, one) for k, one in enumerate(first)])
+    chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first, weigh)
     progress.step("stage scored")
-    fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen)
+    fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen, splits, scoring.kind, groups)
     progress.end(fitted)
     return fitted
 
@@ -228,10 +231,11 @@ def second_stage(
     weights: FloatArray,
     judge: Judge,
     first: Sequence[Scores],
+    weigh_first: Weigh,
 ) -> Chosen:
     """Cut the averages of all folds to few atoms, where held-out rows are for it."""
     if sizes is not None and not sizes:
-        return Chosen(bank, first, weights, None)
+        return Chosen(bank, first, weights, None, weigh_first)
     averages = [bank.average(f, weights, data.n_features) for f in range(len(splits))]
     tried = sizes
     if tried is None:
@@ -245,14 +249,17 @@ def second_stage(
         found.append(on_split(data, split, partial(cutter.models, average, votes)))
     of_cuts = common_bank(found, len(data.Y), data.n_outputs)
     if not of_cuts.keys:
-        return Chosen(bank, first, weights, None)
+        return Chosen(bank, first, weights, None, weigh_first)
     scores = judge.scores(of_cuts.held_out)
-    if settings.rule == "average" and sizes is None:
-        second = np.column_stack([_second_weights(one, of_cuts, data) for one in scores])
-    else:
+
+    def weigh(k: int, of_output: Scores) -> FloatArray:
+        if settings.rule == "average" and sizes is None:
+            return _second_weights(of_output, of_cuts, data)
         every = np.ones(len(of_cuts.keys), dtype=bool)
-        second = np.column_stack([_single(settings.rule, one, of_cuts.n_atoms(), every) for one in scores])
-    return Chosen(of_cuts, scores, second, cutter, averages, is_limited=sizes is not None)
+        return _single(settings.rule, of_output, of_cuts.n_atoms(), every)
+
+    second = np.column_stack([weigh(k, one) for k, one in enumerate(scores)])
+    return Chosen(of_cuts, scores, second, cutter, weigh, averages, is_limited=sizes is not None)
 
 
 def _second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:

@@ -1,0 +1,64 @@
+"""What held-out rows say of a search as a whole: scores with errors, and how far to trust a single prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..link.venn_abers import fit_venn_abers
+from ..solvers.result import FloatArray
+from .conformal import calibrate_interval, quantiles_of
+from .plan import CERTAIN
+from .record import Targets
+from .row_scores import Rows, compare_scores, p_value, score_parts
+from .unseen import Unseen
+
+# What the features have to be better in for there to be evidence that they predict.
+_TESTED = {True: "log-loss", False: "RMSE"}
+
+
+def held_out_record(kind: str, data: Any, targets: Targets, unseen: Unseen, groups: Any) -> dict[str, Any]:
+    """Return `held_out_scores_`, `p_value_` and `calibration_` of a search, in the units of y."""
+    weight = np.ones(len(data.Y)) if data.weight is None else data.weight
+    seen = np.isfinite(unseen.fitted).all(axis=1) & (weight > 0)
+    unit = targets.unit
+    index, fitted, null, Y = (
+        unit * values[seen] for values in (unseen.index, unseen.fitted, unseen.null, data.Y)
+    )
+    rank = index
+    if kind == "multiclass":
+        fitted, null = (p / p.sum(axis=1, keepdims=True) for p in (np.clip(fitted, CERTAIN, 1), null))
+        rank = fitted
+    rows = Rows(Y, kind, weight[seen], None if groups is None else np.asarray(groups)[seen])
+    scores = compare_scores(
+        score_parts(fitted, rank, rows), score_parts(null, np.zeros_like(rank), rows), rows
+    )
+    tested = scores.get(_TESTED[kind != "regression"], {"gain": 0.0, "gain_error": 0.0})
+    return {
+        "held_out_scores_": scores,
+        "p_value_": p_value(tested["gain"], tested["gain_error"]),
+        "calibration_": _calibration(kind, index, fitted, Y, weight[seen]),
+    }
+
+
+def _calibration(
+    kind: str, index: FloatArray, fitted: FloatArray, Y: FloatArray, weight: FloatArray
+) -> list[dict[str, FloatArray]]:
+    """Return by output what is needed for intervals of numbers, and for ranges and sets of classes.
+
+    Of classes, the quantiles are those of how improbable what came true was held, over all classes.
+    """
+    outputs = range(Y.shape[1])
+    if kind == "regression":
+        return [calibrate_interval(index[:, k], Y[:, k] - fitted[:, k], weight) for k in outputs]
+    if kind == "multiclass":
+        doubt = 1 - (fitted * Y).sum(axis=1)
+    else:
+        doubt = np.abs(Y - fitted)
+    found = []
+    for k in outputs:
+        cuts, low, high = fit_venn_abers(index[:, k], Y[:, k], weight)
+        own = doubt if doubt.ndim == 1 else doubt[:, k]
+        found.append({"cuts": cuts, "low": low, "high": high, **quantiles_of(own, weight)})
+    return found
