@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
+from ..fitting.background import with_background
 from ..fitting.blocks import IN_MEMORY, is_in_blocks
 from ..fitting.conformal import at_most, interval_at
 from ..fitting.scoring import Scoring
@@ -59,7 +60,8 @@ class SearchMixin(SingleIndexBase):
         settings.check()
         plan = self._plan(tuple(name for name in PLANNED if name not in _SEARCHED))
         teller = self._teller(X, targets.y)
-        self._copy(search(plan, settings, self._scoring(), X, targets, weight, groups, teller), X.dtype)
+        fitted = search(plan, settings, self._scoring(), X, targets, weight, groups, teller)
+        self._copy(with_background(fitted, X, weight), X.dtype)
         return self
 
     def _scoring(self) -> Scoring:

@@ -40,7 +40,8 @@ class Search:
     """What a search tried and chose.
 
     `path` is empty for a completer, which goes along none; `is_dense` where candidates that use nearly every
-    feature have most of the weight.
+    feature have most of the weight. `held_out` are the scores of held-out rows with their errors, and `p_value`
+    is that of the hypothesis that the features do not predict; empty and None where they are not known.
     """
 
     params: dict[str, Any]
@@ -49,6 +50,8 @@ class Search:
     scoring: Any
     path: dict[str, Any]
     is_dense: bool
+    held_out: dict[str, dict[str, float]]
+    p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Facts:
     """What a fitted model is; `kind` is "regression", "binary", "multiclass" or "multilabel".
 
     `classes` is empty for regression, `feature_names` None where the features have no names, `search` None
-    where the settings were given.
+    where the settings were given, `background` None where nothing was kept of the rows of the fit.
     """
 
     estimator: str
@@ -65,6 +68,7 @@ class Facts:
     outputs: list[Output]
     feature_names: list[str] | None
     search: Search | None
+    background: Mapping[str, Any] | None = None
 
     @property
     def coef(self) -> FloatArray:
@@ -142,6 +146,7 @@ def facts_of(model: Any) -> Facts:
         outputs=[Output(*part) for part in parts],
         feature_names=None if names is None else [str(name) for name in names],
         search=search_of(model),
+        background=known.get("background_"),
     )
 
 
@@ -157,6 +162,8 @@ def search_of(model: Any) -> Search | None:
         scoring=known.get("scoring", "neg_mean_squared_error"),  # all that completers are chosen by
         path=known.get("path_", {}),
         is_dense=known.get("dense_", False),
+        held_out=known.get("held_out_scores_", {}),
+        p_value=known.get("p_value_"),
     )
 
 

@@ -14,9 +14,6 @@ from .record import Targets
 from .row_scores import Rows, compare_scores, p_value, score_parts
 from .unseen import Unseen
 
-# What the features have to be better in for there to be evidence that they predict.
-_TESTED = {True: "log-loss", False: "RMSE"}
-
 
 def held_out_record(kind: str, data: Any, targets: Targets, unseen: Unseen, groups: Any) -> dict[str, Any]:
     """Return `held_out_scores_`, `p_value_` and `calibration_` of a search, in the units of y."""
@@ -34,10 +31,9 @@ def held_out_record(kind: str, data: Any, targets: Targets, unseen: Unseen, grou
     scores = compare_scores(
         score_parts(fitted, rank, rows), score_parts(null, np.zeros_like(rank), rows), rows
     )
-    tested = scores.get(_TESTED[kind != "regression"], {"gain": 0.0, "gain_error": 0.0})
     return {
         "held_out_scores_": scores,
-        "p_value_": p_value(tested["gain"], tested["gain_error"]),
+        "p_value_": p_value(fitted, null, rows),
         "calibration_": _calibration(kind, index, fitted, Y, weight[seen]),
     }
 

@@ -46,7 +46,8 @@ def spread_along(index: FloatArray, size: FloatArray, weight: FloatArray) -> tup
     kept = counts > 0
     counts = counts[kept]
     places, means, squares = (
-        np.bincount(part, weight * values, n_parts)[kept] / counts for values in (index, size, np.square(size))
+        np.bincount(part, weight * values, n_parts)[kept] / counts
+        for values in (index, size, np.square(size))
     )
     mean = float(weight @ size / total)
     within = np.maximum(squares - means**2, 0) / np.maximum(counts - 1, 1)

@@ -131,7 +131,11 @@ def compare_scores(
         if name in others:
             sign = 1 if HIGHER_IS_BETTER[name] else -1
             gap = sign * (parts - others[name])
-            found[name] |= {"other": rows.mean(others[name]), "gain": rows.mean(gap), "gain_error": rows.error(gap)}
+            found[name] |= {
+                "other": rows.mean(others[name]),
+                "gain": rows.mean(gap),
+                "gain_error": rows.error(gap),
+            }
     return found
 
 
@@ -142,8 +146,20 @@ HIGHER_IS_BETTER = {
 }  # fmt: skip
 
 
-def p_value(gain: float, error: float) -> float:
-    """Return how likely a gain as large as this one is where there is none, by the normal distribution."""
+def p_value(value: FloatArray, null: FloatArray, rows: Rows) -> float:
+    """Return how likely predictions go with what happens as well as these do, where nothing predicts it.
+
+    By the covariance of the two over held-out rows, both taken from the mean of the rows that the prediction
+    was learned from. Where nothing predicts, the prediction of one row goes by the outcome of another as much as
+    the other way round: the covariance is a sum over pairs of rows in which each pair counts twice, and its
+    variance twice what the rows would have if they were independent. One-sided. It finds weak signals that
+    losses do not, which also ask whether predictions are of the right size.
+    """
+    spread = np.average(np.square(rows.happened - null), axis=0, weights=rows.weight)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = (rows.happened - null) * (value - null) / spread
+    parts = np.where(spread > 0, parts, 0.0).mean(axis=1)
+    gain, error = rows.mean(parts), rows.error(parts)
     if error > 0:
-        return float(norm.sf(gain / error))
+        return float(norm.sf(gain / (np.sqrt(2) * error)))
     return 0.0 if gain > 0 else 1.0

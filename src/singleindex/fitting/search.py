@@ -145,14 +145,27 @@ def search(
     progress.step("stage scored")
     dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
 
-
     def weigh(k: int, scores: Scores) -> FloatArray:
         return choose_first(settings.rule, k, scores, bank, dense, data)
 
     weights = np.column_stack([weigh(k, one) for k, one in enumerate(first)])
     chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first, weigh)
     progress.step("stage scored")
-    fitted = as_record(plan, settings, data, targets, cells, largest, bank, first, weights, chosen, splits, scoring.kind, groups)
+    fitted = as_record(
+        plan,
+        settings,
+        data,
+        targets,
+        cells,
+        largest,
+        bank,
+        first,
+        weights,
+        chosen,
+        splits,
+        scoring.kind,
+        groups,
+    )
     progress.end(fitted)
     return fitted
 

@@ -74,7 +74,14 @@ def predict_unseen(
 
 
 def _predict(
-    plan: Plan, data: Any, result: SolverResult, index: FloatArray, k: int, others: Any, test: Any, blended: bool
+    plan: Plan,
+    data: Any,
+    result: SolverResult,
+    index: FloatArray,
+    k: int,
+    others: Any,
+    test: Any,
+    blended: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Return index and prediction of held-out rows, by a link that is fitted to the others."""
     best, part = result.best, None if data.weight is None else data.weight[others]

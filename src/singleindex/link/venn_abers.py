@@ -64,7 +64,11 @@ def _with_one_more(count: FloatArray, total: FloatArray) -> FloatArray:
     in front of all others and is moved past one place after another; each time one point of the sums is lowered.
     Algorithms 1 and 2 of Vovk, Petej & Fedorova.
     """
-    points = [(-1.0, -1.0), (0.0, 0.0), *zip(np.cumsum(count).tolist(), np.cumsum(total).tolist(), strict=True)]
+    points = [
+        (-1.0, -1.0),
+        (0.0, 0.0),
+        *zip(np.cumsum(count).tolist(), np.cumsum(total).tolist(), strict=True),
+    ]
     corners: list[tuple[float, float]] = []
     for point in points:
         while len(corners) > 1 and not _turns_left(corners[-2], corners[-1], point):
