@@ -1,8 +1,9 @@
 """The headline of a search: "no evidence" on pure noise, evidence where there is a signal.
 
-400 rows of eight independent normal features. The signal has three of them in a logistic model whose index has an
-AUC of about .7; for numbers, the same index with normal noise. The test is one of level 5 %: "no evidence" is to
-come in at least 91 % of the draws of noise, and evidence in at least 95 % of those with a signal.
+400 rows of eight independent normal features. The signal has three of them in a logistic model whose index
+has an AUC of about .7; for numbers, the same index with normal noise. The test is one of level 5 %: "no
+evidence" is to come in at least 91 % of the draws of noise, and evidence in at least 95 % of those with a
+signal.
 """
 
 from __future__ import annotations

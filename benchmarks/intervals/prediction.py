@@ -1,10 +1,10 @@
 """Prediction intervals at 90 % of `SingleIndexRegressorCV`, by 2000 new rows a draw.
 
-Beside them stand a plain quantile of the training rows' residuals of the same model, and MAPIE's CV+ on a lasso
-(ten folds, its penalty chosen once by cross-validation on all rows, which is in its favour). Coverage is to lie
-between .87 and .95 in every cell. Numbers with normal noise of .3, ten features with an effect; ρ .7 is the
-correlation of any two columns. In the last cells the noise grows with the true index, from .1 to .5: coverage is
-given for the third of the rows with the lowest index, and for that with the highest.
+Beside them stand a plain quantile of the training rows' residuals of the same model, and MAPIE's CV+ on a
+lasso (ten folds, its penalty chosen once by cross-validation on all rows, which is in its favour). Coverage
+is to lie between .87 and .95 in every cell. Numbers with normal noise of .3, ten features with an effect; ρ
+.7 is the correlation of any two columns. In the last cells the noise grows with the true index, from .1 to
+.5: coverage is given for the third of the rows with the lowest index, and for that with the highest.
 """
 
 from __future__ import annotations

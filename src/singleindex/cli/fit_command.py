@@ -153,6 +153,7 @@ def make_record(
         "notes": data.notes + fitting.notes,
         "test_scores": fitting.test_scores,
         "null_scores": fitting.null_scores,
+        "test_errors": fitting.test_errors,
     }
 
 

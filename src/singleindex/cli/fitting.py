@@ -38,6 +38,7 @@ class Fitting:
     notes: list[str]
     test_scores: dict[str, float]
     null_scores: dict[str, float]
+    test_errors: dict[str, dict[str, float]]
 
 
 def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[str]]:
@@ -72,8 +73,7 @@ def run_fit(model: Any, data: Data, notes: list[str]) -> Fitting:
         model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)
-    test, null = held_out_scores(model, data.train, data.test)
-    return Fitting(model, notes, test, null)
+    return Fitting(model, notes, *held_out_scores(model, data.train, data.test))
 
 
 def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, verbose: bool) -> Any:
@@ -111,12 +111,14 @@ def possible_folds(data: Data, folds: int) -> tuple[int, str]:
     return folds, ""
 
 
-def held_out_scores(model: Any, train: Rows, test: Rows | None) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the scores on the rows that were kept back, of the model and of the null model."""
+def held_out_scores(
+    model: Any, train: Rows, test: Rows | None
+) -> tuple[dict[str, float], dict[str, float], dict[str, dict[str, float]]]:
+    """Return the scores on the rows that were kept back, of the model and of the null model, and errors."""
     if test is None:
-        return {}, {}
-    from ..inspection.scores import null_predictions, predictions_of, score_all
+        return {}, {}, {}
+    from ..inspection.scores import null_predictions, predictions_of, score_all, score_errors
 
-    found = score_all(predictions_of(model, test.X), test.y, model)
-    null = score_all(null_predictions(model, train.y, test.n, train.weight), test.y, model)
-    return found, null
+    predicted, null = predictions_of(model, test.X), null_predictions(model, train.y, test.n, train.weight)
+    errors = score_errors(model, predicted, null, test.y)
+    return score_all(predicted, test.y, model), score_all(null, test.y, model), errors

@@ -51,11 +51,12 @@ def command(
         say_note(
             "the model was fitted to a file of this name; rows it has seen make it look better than it is"
         )
-    scores, null = scores_of(file, X, y)
+    scores, null, errors = scores_of(file, X, y)
     if as_json:
-        click.echo(json.dumps({"n_rows": len(y), "scores": scores, "null": null}, indent=1))
+        found = {"n_rows": len(y), "scores": scores, "null": null, "errors": errors}
+        click.echo(json.dumps(found, indent=1))
     else:
-        click.echo(printable_lines(score_table(scores, null, f"{len(y)} rows")))
+        click.echo(printable_lines(score_table(scores, null, errors, f"{len(y)} rows")))
 
 
 def labelled_rows(
@@ -81,8 +82,11 @@ def check_classes(file: ModelFile, y: Any) -> None:
         )
 
 
-def scores_of(file: ModelFile, X: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
-    from ..inspection.scores import null_predictions, predictions_of, score_all
+def scores_of(
+    file: ModelFile, X: Any, y: Any
+) -> tuple[dict[str, float], dict[str, float], dict[str, dict[str, float]]]:
+    from ..inspection.scores import null_predictions, predictions_of, score_all, score_errors
 
-    scores = score_all(predictions_of(file.model, X), y, file.model)
-    return scores, score_all(null_predictions(file.model, y, len(y)), y, file.model)
+    predicted, null = predictions_of(file.model, X), null_predictions(file.model, y, len(y))
+    errors = score_errors(file.model, predicted, null, y)
+    return score_all(predicted, y, file.model), score_all(null, y, file.model), errors

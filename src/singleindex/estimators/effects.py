@@ -51,14 +51,14 @@ def predict_at(facts: Facts, index: FloatArray) -> FloatArray:
     fitted: FloatArray = np.column_stack(values)
     if facts.kind == "multiclass":
         fitted = np.clip(fitted, CERTAIN, 1)
-        return fitted / fitted.sum(axis=1, keepdims=True)
+        fitted = fitted / fitted.sum(axis=1, keepdims=True)
     return fitted if facts.kind == "regression" else np.clip(fitted, 0, 1)
 
 
 def effects_of(facts: Facts) -> list[Effect]:
-    """Return the effects of the features with a weight, the largest first; none where nothing is kept of the rows.
+    """Return the effects of the features with a weight, the largest first.
 
-    Models that were fitted to data in blocks or to streams do not know how far their features spread.
+    None for models of data in blocks or of streams: they do not know how far their features spread.
     """
     known = facts.background
     if known is None:
@@ -82,15 +82,19 @@ def ranking(facts: Facts) -> list[int]:
     return order
 
 
+def is_switch(mean: float, spread: float, low: float, high: float) -> bool:
+    """Tell whether a feature is 0 or 1: only then numbers in this range are their own squares on average."""
+    return low == 0 and high == 1 and abs(spread**2 - mean * (1 - mean)) < 1e-9
+
+
 def _effect(facts: Facts, known: Mapping[str, FloatArray], j: int, row: tuple[float, ...]) -> Effect:
     mean, spread, low, high = row
     w = facts.coef[j]
-    # Numbers from 0 to 1 are their own squares on average only where they are 0 and 1 alone.
-    is_switch = low == 0 and high == 1 and abs(spread**2 - mean * (1 - mean)) < 1e-9
-    step = 1.0 if is_switch else _round_number(spread)
-    first, second = (-mean, 1 - mean) if is_switch else (0.0, step)
+    switch = is_switch(mean, spread, low, high)
+    step = 1.0 if switch else _round_number(spread)
+    first, second = (-mean, 1 - mean) if switch else (0.0, step)
     at = {by: _mean_prediction(facts, known, by * w) for by in {first, second, -spread / 2, spread / 2}}
-    return Effect(j, at[spread / 2] - at[-spread / 2], step, is_switch, at[first], at[second])
+    return Effect(j, at[spread / 2] - at[-spread / 2], step, switch, at[first], at[second])
 
 
 def _mean_prediction(facts: Facts, known: Mapping[str, FloatArray], move: FloatArray) -> FloatArray:

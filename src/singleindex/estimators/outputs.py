@@ -40,8 +40,9 @@ class Search:
     """What a search tried and chose.
 
     `path` is empty for a completer, which goes along none; `is_dense` where candidates that use nearly every
-    feature have most of the weight. `held_out` are the scores of held-out rows with their errors, and `p_value`
-    is that of the hypothesis that the features do not predict; empty and None where they are not known.
+    feature have most of the weight. `held_out` are the scores of held-out rows with their errors, and
+    `p_value` is that of the hypothesis that the features do not predict; empty and None where they are not
+    known.
     """
 
     params: dict[str, Any]

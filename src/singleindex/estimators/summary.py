@@ -35,11 +35,12 @@ def summarise(model: Any, top: int = 20) -> str:
     Notes
     -----
     Weights are in the units of X, and their common length is determined only together with the slope of the
-    link. An effect is what adding so much to the feature makes of the mean prediction, all else alike; features
-    are ranked by what one standard deviation does. Scores of held-out rows have their standard errors, and so has
-    the gain over the mean of y; no evidence means that their test at 5 % finds none. The errors are those of the training rows in the solver, before w got its final length and link:
-    they say how the solver went, not how well the model predicts. After a joint fit of several outputs they
-    are the sum over all.
+    link. An effect is what adding so much to the feature makes of the mean prediction, all else alike;
+    features are ranked by what one standard deviation does. Scores of held-out rows have their standard
+    errors, and so has the gain over the mean of y; no evidence means that their test at 5 % finds none. The
+    errors are those of the training rows in the solver, before w got its final length and link: they say how
+    the solver went, not how well the model predicts. After a joint fit of several outputs they are the sum
+    over all.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def _search_lines(search: Search | None) -> list[str]:
 
 def _score_lines(search: Search) -> list[str]:
     """Return what held-out rows say of the whole of it, each score with its standard error."""
-    rows = [("held-out rows", "score", "no features", "gain")]
+    rows: list[tuple[str, ...]] = [("held-out rows", "score", "no features", "gain")]
     for name, one in search.held_out.items():
         beside = (
             (f"{one['other']:.4g}", f"{one['gain']:+.3g} ± {one['gain_error']:.2g}")

@@ -19,27 +19,31 @@ _BLOCK = 1 << 22
 
 
 def with_background(fitted: Fitted, X: Any, weight: FloatArray | None) -> Fitted:
-    """Return the record with `background_`: mean, spread and range of the features in use, and the index.
+    """Return the record with `background_`, the rows of the fit in a few numbers."""
+    return replace(fitted, more={**fitted.more, "background_": background_of(fitted.coef, X, weight)})
+
+
+def background_of(coef: FloatArray, X: Any, weight: FloatArray | None) -> dict[str, Any]:
+    """Return mean, spread and range of the features in use, and the index of some rows.
 
     A dict of `feature` (the numbers of the features with a weight), their `mean`, `spread` (standard
-    deviation), `low` and `high`, and `index`, of shape (n_points, n_outputs): that of some rows.
+    deviation), `low` and `high`, and `index`, of shape (n_points, n_outputs).
     """
     design = X if isinstance(X, Design) else as_design(X)
     n = design.shape[0]
-    used, seen = np.flatnonzero(fitted.coef.any(axis=1)), np.ones(n, bool) if weight is None else weight > 0
+    used, seen = np.flatnonzero(coef.any(axis=1)), np.ones(n, bool) if weight is None else weight > 0
     share = shares_of(n, weight)[seen]
-    moments, index = np.empty((4, len(used))), np.zeros((n, fitted.coef.shape[1]))
+    moments, index = np.empty((4, len(used))), np.zeros((n, coef.shape[1]))
     step = max(1, _BLOCK // n)
     for start in range(0, len(used), step):
         some = used[start : start + step]
         columns = np.asarray(design.columns(some), dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            index += columns @ fitted.coef[some]
+            index += columns @ coef[some]
         moments[:, start : start + step] = _moments(columns[seen], share)
     names = ("mean", "spread", "low", "high")
     points = _spread_points(index[seen], share)
-    background = {"feature": used, **dict(zip(names, moments, strict=True)), "index": points}
-    return replace(fitted, more={**fitted.more, "background_": background})
+    return {"feature": used, **dict(zip(names, moments, strict=True)), "index": points}
 
 
 def _moments(columns: FloatArray, share: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What held-out rows say of a search as a whole: scores with errors, and how far to trust a single prediction."""
+"""What held-out rows say of a search: scores with their errors, and how far to trust one prediction."""
 
 from __future__ import annotations
 
@@ -48,10 +48,7 @@ def _calibration(
     outputs = range(Y.shape[1])
     if kind == "regression":
         return [calibrate_interval(index[:, k], Y[:, k] - fitted[:, k], weight) for k in outputs]
-    if kind == "multiclass":
-        doubt = 1 - (fitted * Y).sum(axis=1)
-    else:
-        doubt = np.abs(Y - fitted)
+    doubt = 1 - (fitted * Y).sum(axis=1) if kind == "multiclass" else np.abs(Y - fitted)
     found = []
     for k in outputs:
         cuts, low, high = fit_venn_abers(index[:, k], Y[:, k], weight)

@@ -1,7 +1,7 @@
 """Prediction intervals and prediction sets from the residuals of held-out rows.
 
-What is kept of them is small: the spread of the residuals along the index, and the residuals in units of it as at
-most a thousand quantiles.
+What is kept of them is small: the spread of the residuals along the index, and the residuals in units of it
+as at most a thousand quantiles.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from ..solvers.result import FloatArray
 
 # The most residuals that are kept; of more, so many quantiles.
 _MOST_KEPT = 1000
-# Parts of the index over which the spread is told apart: half the root of the number of rows, at most so many.
+# Parts of the index over which the spread is told apart: half the root of the number of rows, at most so
+# many.
 _MOST_PARTS = 20
 
 
 def calibrate_interval(index: FloatArray, residual: FloatArray, weight: FloatArray) -> dict[str, FloatArray]:
-    """Return what intervals are made of: where along the index the residuals spread how far, and their quantiles.
+    """Return what intervals are made of: how far residuals spread along the index, and their quantiles.
 
     `residual` is y less its prediction.
     """
@@ -70,7 +71,7 @@ def quantiles_of(values: FloatArray, weight: FloatArray) -> dict[str, FloatArray
 
 
 def at_most(calibration: dict[str, FloatArray], share: float) -> float:
-    """Return what a new value exceeds in no more than 1 − `share` of the cases; infinite with too few rows."""
+    """Return what new values exceed in no more than 1 − `share` of the cases; infinite with few rows."""
     at = int(np.searchsorted(calibration["share"], share - 1e-12))
     return float(calibration["value"][at]) if at < len(calibration["share"]) else np.inf
 

@@ -51,7 +51,8 @@ def score_parts(value: FloatArray, rank: FloatArray, rows: Rows) -> dict[str, Fl
     """Return what every row adds to each score: its mean is the score, its spread gives the standard error.
 
     For means over rows (log-loss, Brier score, accuracy) these are the losses; for others the first order of
-    what a row changes (of AUC, the part of DeLong, DeLong & Clarke-Pearson 1988). Of several outputs the mean.
+    what a row changes (of AUC, the part of DeLong, DeLong & Clarke-Pearson 1988). Of several outputs the
+    mean.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def _of_numbers(value: FloatArray, rows: Rows) -> dict[str, FloatArray]:
 
 
 def _area_parts(rank: FloatArray, positive: Any, weight: FloatArray) -> FloatArray:
-    """Return what every row adds to the area under the ROC curve: the share of the others it is right about."""
+    """Return what every row adds to the area under the ROC curve: which share of others it is right about."""
     above = _share_below(rank[positive], rank[~positive], weight[~positive])
     below = 1 - _share_below(rank[~positive], rank[positive], weight[positive])
     share = weight / weight.sum()
@@ -150,10 +151,10 @@ def p_value(value: FloatArray, null: FloatArray, rows: Rows) -> float:
     """Return how likely predictions go with what happens as well as these do, where nothing predicts it.
 
     By the covariance of the two over held-out rows, both taken from the mean of the rows that the prediction
-    was learned from. Where nothing predicts, the prediction of one row goes by the outcome of another as much as
-    the other way round: the covariance is a sum over pairs of rows in which each pair counts twice, and its
-    variance twice what the rows would have if they were independent. One-sided. It finds weak signals that
-    losses do not, which also ask whether predictions are of the right size.
+    was learned from. Where nothing predicts, the prediction of one row goes by the outcome of another as much
+    as the other way round: the covariance is a sum over pairs of rows in which each pair counts twice, and
+    its variance twice what the rows would have if they were independent. One-sided. It finds weak signals
+    that losses do not, which also ask whether predictions are of the right size.
     """
     spread = np.average(np.square(rows.happened - null), axis=0, weights=rows.weight)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
-    """Predictions of held-out rows, one column per output, in the units of the solver; NaN where never held out.
+    """Predictions of held-out rows in the units of the solver; NaN where a row was never held out.
 
     Attributes
     ----------

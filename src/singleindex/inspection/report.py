@@ -118,7 +118,7 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
     for link in facts.links:
         if np.ptp(link.values) <= 1e-9 * (np.ptp(link.outcome) or 1.0):
             found.append(f"The link of {link.name} is flat: no combination of the features predicts it.")
-    scores = facts.test or facts.held_out
+    scores = (facts.test or facts.held_out).values
     ours, null = scores["singleindex"], scores["no features"]
     measure = "Brier score" if is_classifier(model) else "RMSE"
     if not found and ours[measure] >= null[measure]:

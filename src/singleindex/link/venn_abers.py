@@ -1,8 +1,8 @@
 """Venn–Abers predictors: for a new index two probabilities, one of which is calibrated.
 
-The new row is added to the rows of known outcome once as a 0 and once as a 1; isotonic regression then gives two
-probabilities at its index. Whatever its outcome, one of the two is that of a rule that looks at all rows alike,
-and is therefore right on average. Both are steps of the index, found for all of it at once.
+The new row is added to the rows of known outcome once as a 0 and once as a 1; isotonic regression then gives
+two probabilities at its index. Whatever its outcome, one of the two is that of a rule that looks at all rows
+alike, and is therefore right on average. Both are steps of the index, found for all of it at once.
 
 Vovk, Petej & Fedorova (2015), Large-scale probabilistic predictors with and without guarantees of validity.
 """
@@ -42,7 +42,7 @@ def fit_venn_abers(
     """
     weight = np.ones(len(y)) if weight is None else weight
     cuts, place = np.unique(index, return_inverse=True)
-    count = np.bincount(place, weight)
+    count: FloatArray = np.bincount(place, weight).astype(np.float64)
     mean = np.bincount(place, weight * y) / count
     high = np.append(_with_one_more(count, count * mean), 1.0)
     # As a 0 among outcomes is as a 1 among their opposites, in the opposite order.
@@ -60,9 +60,9 @@ def venn_abers_at(steps: Mapping[str, FloatArray], index: FloatArray) -> FloatAr
 def _with_one_more(count: FloatArray, total: FloatArray) -> FloatArray:
     """Return the isotonic fit at each place when a row of outcome 1 is added there.
 
-    It is the slope, at the new row, of the greatest convex minorant of the cumulative sums. The new row begins
-    in front of all others and is moved past one place after another; each time one point of the sums is lowered.
-    Algorithms 1 and 2 of Vovk, Petej & Fedorova.
+    It is the slope, at the new row, of the greatest convex minorant of the cumulative sums. The new row
+    begins in front of all others and is moved past one place after another; each time one point of the sums
+    is lowered. Algorithms 1 and 2 of Vovk, Petej & Fedorova.
     """
     points = [
         (-1.0, -1.0),
