@@ -22,9 +22,10 @@ def headline(facts: Facts, target: str = "", p_value: float | None = None) -> st
     target : str, default=""
         What is predicted.
     p_value : float, default=None
-        That of held-out rows, where there was no search; a search has its own.
+        That of held-out rows; None takes that of the search, where there is one.
     """
-    p_value = facts.search.p_value if facts.search is not None else p_value
+    if p_value is None and facts.search is not None:
+        p_value = facts.search.p_value
     n_used, n_features = len(facts.used), len(facts.coef)
     target = target or "y"
     if n_used == 0 or not has_evidence(p_value):

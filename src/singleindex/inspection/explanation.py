@@ -17,7 +17,8 @@ from ..structures import GroupSparse
 from ..structures.groups import as_list_of_groups, number_labels
 from ._layers import FloatArray, _position
 
-# Values of a feature that are tried in search of one that passes a threshold, and halvings towards the nearest.
+# Values of a feature that are tried in search of one that passes a threshold, and halvings towards the
+# nearest.
 _GRID, _HALVINGS = 50, 50
 
 
@@ -128,8 +129,8 @@ class Explanation:
         Parameters
         ----------
         groups : list of collections, or array of shape (n_features,), default=None
-            As in :class:`~singleindex.structures.GroupSparse`: positions or names of each group's features, or
-            one label per feature. None takes those of the model's structure. A feature in several groups
+            As in :class:`~singleindex.structures.GroupSparse`: positions or names of each group's features,
+            or one label per feature. None takes those of the model's structure. A feature in several groups
             counts in each by an equal part.
 
         Returns
@@ -160,7 +161,9 @@ class Explanation:
 
     def _added(self, row: int) -> FloatArray:
         """Return the contributions of the features with a weight to one row, by outputs."""
-        added: FloatArray = self.contributions[row].reshape(len(self.feature_names), -1)[self._known["feature"]]
+        added: FloatArray = self.contributions[row].reshape(len(self.feature_names), -1)[
+            self._known["feature"]
+        ]
         return added
 
     def _nearest_change(self, row: int, k: int, threshold: float) -> Change | None:
@@ -188,7 +191,7 @@ class Explanation:
         return Change(self.feature_names[known["feature"][i]], float(x[i]), float(far[i]), float(there))
 
     def _with_values(self, row: int, grid: FloatArray) -> FloatArray:
-        """Return the predictions of a row with other values of one feature each: (n_used, n_values, n_outputs)."""
+        """Return the predictions of a row with other values of one feature: (n_used, n_values, n_outputs)."""
         w = self.facts.coef[self._known["feature"]]
         move = (grid - self.values[row][:, None])[..., None] * w[:, None, :]
         index = np.atleast_1d(self.index[row]) + move
@@ -227,11 +230,11 @@ def explain(
 
     Notes
     -----
-    The contributions are the SHAP values of the index in closed form: exactly those that set a feature's value
-    without regard to the others (`shap.LinearExplainer`, interventional), and for independent features those
-    by conditional expectations too; of correlated ones the latter divide the credit otherwise. The prediction
-    has no such sum, since the link is curved. A contribution says what the model makes of a value, not what it
-    does in the world.
+    The contributions are the SHAP values of the index in closed form: exactly those that set a feature's
+    value without regard to the others (`shap.LinearExplainer`, interventional), and for independent features
+    those by conditional expectations too; of correlated ones the latter divide the credit otherwise. The
+    prediction has no such sum, since the link is curved. A contribution says what the model makes of a value,
+    not what it does in the world.
 
     Examples
     --------

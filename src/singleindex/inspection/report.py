@@ -96,6 +96,7 @@ def make_report(
         "n_features": X.shape[1],
         "notes": list(notes),
         "warnings": warnings_on(model, facts),
+        "p_value": p_value_of(model, facts),
         "settings": settings_of(model),
         "data": data_facts(model, X, y, X_test, target_name),
         "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
@@ -124,6 +125,13 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
     if not found and ours[measure] >= null[measure]:
         found.append("On rows it has not seen the model does no better than using no features at all.")
     return found
+
+
+def p_value_of(model: Any, facts: Any) -> float:
+    """Return the p-value that the headline goes by: that of the search, as everywhere, where there is one."""
+    search = search_of(model)
+    own = None if search is None else search.p_value
+    return float(facts.p_value if own is None else own)
 
 
 def settings_of(model: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from ...estimators.headline import headline
+from ...estimators.headline import has_evidence, headline
 from ...estimators.outputs import facts_of
 from ..scores import HIGHER_IS_BETTER, outcomes
 from .charts import Drawn, draw_link, draw_quality, draw_search
@@ -34,6 +34,11 @@ def with_error(value: float, error: float | None) -> str:
         return score_text(value)
     digits = int(min(max(1 - math.floor(math.log10(error)), 0), 4))
     return f"{value:.{digits}f} ± {error:.{digits}f}".replace("-", "−")
+
+
+def tile_text(value: float, error: float | None) -> str:
+    score, _, error_text = with_error(value, error).partition(" ")
+    return f'{score} <span class="small">{error_text}</span>' if error_text else score
 
 
 def file_text(name: str) -> str:
@@ -84,7 +89,7 @@ def figure(drawn: Drawn) -> str:
 def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
     n_used, scores = len(facts.features), facts.test or facts.held_out
     measure = _HEADLINE[is_classifier(model)]
-    lead = escape(headline(facts_of(model), about["target"], facts.p_value))
+    lead = escape(headline(facts_of(model), about["target"], about["p_value"]))
     where = f"{about['n_test']:,} held-out rows" if facts.test else "rows left out of the fit in turn"
     tiles = [
         ("rows", f"{about['n_rows']:,}"),
@@ -92,7 +97,7 @@ def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
         ("in use", f"{n_used:,}"),
     ]
     tiles += [
-        (f"{measure}, {name}", with_error(found[measure], scores.errors[name].get(measure)))
+        (f"{measure}, {name}", tile_text(found[measure], scores.errors[name].get(measure)))
         for name, found in scores.values.items()
         if measure in found
     ]
@@ -168,6 +173,9 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         more = (
             f"<p class='small'>{len(facts.features) - len(shown):,} more features have smaller effects.</p>"
         )
+    doubt = ""
+    if not has_evidence(about["p_value"]):
+        doubt = "<p>None, as far as these rows tell: what follows is what such a fit finds in noise.</p>"
     intro = (
         "<p><em>Effect</em> is by how much the prediction changes, on average over the rows and all else "
         "alike, when the feature goes up by one standard deviation (its <em>spread</em>); <em>for "
@@ -185,7 +193,7 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         f"<caption class='hidden'>Features with a weight</caption><thead><tr>{''.join(heads)}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
-    return section("features", "Which features matter?", intro + table + more)
+    return section("features", "Which features matter?", doubt + intro + table + more)
 
 
 def head(name: str, kind: str) -> str:
