@@ -30,7 +30,7 @@ def headline(facts: Facts, target: str = "", p_value: float | None = None) -> st
     target = target or "y"
     if n_used == 0 or not has_evidence(p_value):
         beside = "" if p_value is None else f" (p = {p_value:.2f} on held-out rows)"
-        return f"No evidence that {_the(n_features)} predict {target}{beside}"
+        return f"No evidence that {_the_features_predict(n_features)} {target}{beside}"
     return f"{n_used:,} of {_counted(n_features)} {'is' if n_used == 1 else 'are'} in use to predict {target}"
 
 
@@ -38,5 +38,5 @@ def _counted(n: int) -> str:
     return f"{n:,} feature{'' if n == 1 else 's'}"
 
 
-def _the(n: int) -> str:
-    return "the feature" if n == 1 else f"the {n:,} features"
+def _the_features_predict(n: int) -> str:
+    return "the feature predicts" if n == 1 else f"the {n:,} features predict"

@@ -78,9 +78,11 @@ def at_most(calibration: dict[str, FloatArray], share: float) -> float:
 
 def at_least(calibration: dict[str, FloatArray], share: float) -> float:
     """Return what a new value falls below in no more than `share` of the cases."""
-    # A value with share s at or below it has s − its own row below it.
-    at = int(np.searchsorted(calibration["share"], share + 1e-12, side="right")) - 1
-    return float(calibration["value"][at]) if at >= 0 else -np.inf
+    below = share - (1 - calibration["share"][-1])  # without the new one
+    if below < -1e-12:
+        return -np.inf
+    at = int(np.searchsorted(calibration["share"], below + 1e-12, side="right"))
+    return float(calibration["value"][min(at, len(calibration["value"]) - 1)])
 
 
 def interval_at(

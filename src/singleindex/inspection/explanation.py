@@ -19,7 +19,7 @@ from ._layers import FloatArray, _position
 
 # Values of a feature that are tried in search of one that passes a threshold, and halvings towards the
 # nearest.
-_GRID, _HALVINGS = 50, 50
+_GRID, _HALVINGS = 50, 25
 
 
 class Step(NamedTuple):
