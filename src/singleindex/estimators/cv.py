@@ -146,13 +146,23 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     path_ : dict
         The path of the best candidate on all rows: n_atoms, penalty, coefs and mse of every level.
     stability_ : array of shape (n_features,) or (n_features, n_outputs)
-        In which share of the averaged models, over all folds and by weight, each feature is in use.
+        In which share of the averaged models, over all folds and by weight, each feature is in use. Folds share
+        most of their rows: noise can be in all of them.
+    p_value_ : float
+        That of held-out rows, for the hypothesis that no feature predicts y. `summary` says "no evidence" from
+        0.05 on.
+    held_out_scores_ : dict of dict
+        By measure (R², RMSE, …; AUC, log-loss, Brier score, … of classes) the `score` of held-out rows, which
+        had no part in w, in its weights or in its link, its standard `error`, that of the mean of y (`other`),
+        and the paired `gain` over it with its `gain_error`. Rows of a group in `groups` count as dependent.
+    calibration_ : list of dict
+        What :meth:`predict_interval` needs of the held-out rows, by outputs.
     dense_ : bool
         Whether most of the weight lies with candidates that use every feature. Then w is dense because it
         predicts better so, and small weights mean little.
     n_features_ : int
         Number of features with a weight: those in 30 % of the averaged models at least.
-    coef_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+    coef_, link_, background_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexRegressor`; the history is that of the levels of `path_`.
 
     Examples
@@ -239,7 +249,10 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     ----------
     best_params_, best_score_, cv_results_, path_, stability_, dense_, n_features_
         As in :class:`SingleIndexRegressorCV`.
-    classes_, coef_, intercept_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+    p_value_, held_out_scores_, calibration_
+        As in :class:`SingleIndexRegressorCV`; the last is for :meth:`predict_proba_range` and
+        :meth:`predict_set`.
+    classes_, coef_, intercept_, link_, background_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexClassifier`.
 
     Examples
