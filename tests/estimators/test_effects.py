@@ -93,7 +93,7 @@ def test_rows_without_weight_have_no_say_in_means_and_ranges():
 @pytest.mark.parametrize(
     ("p_value", "found"),
     [
-        (0.3, "No evidence that the 3 features predict risk (p = 0.30 on held-out rows)"),
+        (0.3, "No evidence that the 3 features predict risk (p = 0.3 on held-out rows)"),
         (0.01, "3 of 3 features are in use to predict risk"),
     ],
 )

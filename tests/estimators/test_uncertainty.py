@@ -227,3 +227,12 @@ def test_rows_of_a_group_are_not_counted_as_independent():
     alone = SingleIndexRegressorCV(**(QUICK | {"cv": list(GroupKFold(5).split(X, y, groups))})).fit(X, y)
     errors = [m.held_out_scores_["RMSE"]["gain_error"] for m in (model, alone)]
     assert errors[0] > 1.5 * errors[1]
+
+
+def test_rows_in_blocks_have_intervals(regressor, classifier, numbers, tmp_path):
+    dask_array = pytest.importorskip("dask.array")
+    X = numbers.X[:40]
+    blocks = dask_array.from_array(X, chunks=(15, 20))
+    np.testing.assert_allclose(regressor.predict_interval(blocks), regressor.predict_interval(X))
+    np.testing.assert_allclose(classifier.predict_proba_range(blocks), classifier.predict_proba_range(X))
+    np.testing.assert_array_equal(classifier.predict_set(blocks), classifier.predict_set(X))

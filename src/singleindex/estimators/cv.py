@@ -146,15 +146,16 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     path_ : dict
         The path of the best candidate on all rows: n_atoms, penalty, coefs and mse of every level.
     stability_ : array of shape (n_features,) or (n_features, n_outputs)
-        In which share of the averaged models, over all folds and by weight, each feature is in use. Folds share
-        most of their rows: noise can be in all of them.
+        In which share of the averaged models, over all folds and by weight, each feature is in use. Folds
+        share most of their rows: noise can be in all of them.
     p_value_ : float
-        That of held-out rows, for the hypothesis that no feature predicts y. `summary` says "no evidence" from
-        0.05 on.
+        That of held-out rows, for the hypothesis that no feature predicts y. `summary` says "no evidence"
+        from 0.05 on.
     held_out_scores_ : dict of dict
         By measure (R², RMSE, …; AUC, log-loss, Brier score, … of classes) the `score` of held-out rows, which
-        had no part in w, in its weights or in its link, its standard `error`, that of the mean of y (`other`),
-        and the paired `gain` over it with its `gain_error`. Rows of a group in `groups` count as dependent.
+        had no part in w, in its weights or in its link, its standard `error`, that of the mean of y
+        (`other`), and the paired `gain` over it with its `gain_error`. Rows of a group in `groups` count as
+        dependent.
     calibration_ : list of dict
         What :meth:`predict_interval` needs of the held-out rows, by outputs.
     dense_ : bool
@@ -219,7 +220,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         True
         """
         check_level(level)
-        index, parts = self.index(X), calibration_of(self)
+        parts, index = calibration_of(self), np.asarray(self.index(X))
         fitted = self._fitted_values(index)
         ends = [
             interval_at(part, one, of_output, level)
@@ -252,7 +253,9 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     p_value_, held_out_scores_, calibration_
         As in :class:`SingleIndexRegressorCV`; the last is for :meth:`predict_proba_range` and
         :meth:`predict_set`.
-    classes_, coef_, intercept_, link_, background_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+    classes_, coef_, intercept_, link_, background_
+        As in :class:`SingleIndexClassifier`.
+    n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexClassifier`.
 
     Examples
@@ -311,7 +314,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         >>> bool((low <= high).all())
         True
         """
-        index, parts = self.index(X), calibration_of(self)
+        parts, index = calibration_of(self), np.asarray(self.index(X))
         ranges = [venn_abers_at(part, one) for part, one in zip(parts, _columns(index), strict=True)]
         return ranges[0] if index.ndim == 1 else np.stack(ranges, axis=1)
 
@@ -345,7 +348,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         part = calibration_of(self)[0]
         if self.multilabel_:
             raise ValueError("predict_set is for classes; of several labels see predict_proba_range.")
-        probability = self.predict_proba(X)
+        probability = np.asarray(self.predict_proba(X))
         members: NDArray[np.bool_] = 1 - probability <= at_most(part, level) + 1e-12
         members[np.arange(len(members)), probability.argmax(axis=1)] = True
         return members

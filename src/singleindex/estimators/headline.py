@@ -29,7 +29,7 @@ def headline(facts: Facts, target: str = "", p_value: float | None = None) -> st
     n_used, n_features = len(facts.used), len(facts.coef)
     target = target or "y"
     if n_used == 0 or not has_evidence(p_value):
-        beside = "" if p_value is None else f" (p = {p_value:.2f} on held-out rows)"
+        beside = "" if p_value is None else f" (p = {p_value:.2g} on held-out rows)"
         return f"No evidence that {_the_features_predict(n_features)} {target}{beside}"
     return f"{n_used:,} of {_counted(n_features)} {'is' if n_used == 1 else 'are'} in use to predict {target}"
 
