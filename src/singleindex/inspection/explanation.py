@@ -250,7 +250,7 @@ def explain(
     >>> bool(np.allclose(explanation.base + explanation.contributions.sum(axis=1), explanation.index))
     True
     >>> change = explanation.to_pass(0.5)[0]
-    >>> (explanation.prediction[0] > 0.5) != (change.prediction > 0.5)
+    >>> bool((explanation.prediction[0] > 0.5) != (change.prediction > 0.5))
     True
     """
     facts = facts_of(model)

@@ -37,7 +37,7 @@ def fit_venn_abers(
     >>> import numpy as np
     >>> from singleindex.link.venn_abers import fit_venn_abers
     >>> cuts, low, high = fit_venn_abers(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.0, 1.0]))
-    >>> high[np.searchsorted(cuts, 1.5)], low[np.searchsorted(cuts, 1.5, side="right")]
+    >>> float(high[np.searchsorted(cuts, 1.5)]), float(low[np.searchsorted(cuts, 1.5, side="right")])
     (1.0, 0.0)
     """
     weight = np.ones(len(y)) if weight is None else weight
