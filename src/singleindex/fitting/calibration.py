@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,23 +20,30 @@ def held_out_record(kind: str, data: Any, targets: Targets, unseen: Unseen, grou
     """Return `held_out_scores_`, `p_value_` and `calibration_` of a search, in the units of y."""
     weight = np.ones(len(data.Y)) if data.weight is None else data.weight
     seen = np.isfinite(unseen.fitted).all(axis=1) & (weight > 0)
-    unit = targets.unit
-    index, fitted, null, Y = (
-        unit * values[seen] for values in (unseen.index, unseen.fitted, unseen.null, data.Y)
-    )
-    rank = index
+    index, fitted, null, Y = (values[seen] for values in (unseen.index, unseen.fitted, unseen.null, data.Y))
     if kind == "multiclass":
         fitted, null = (p / p.sum(axis=1, keepdims=True) for p in (np.clip(fitted, CERTAIN, 1), null))
-        rank = fitted
-    rows = Rows(Y, kind, weight[seen], None if groups is None else np.asarray(groups)[seen])
-    scores = compare_scores(
-        score_parts(fitted, rank, rows), score_parts(null, np.zeros_like(rank), rows), rows
+    rank = fitted if kind == "multiclass" else index
+    by_solver = Rows(Y, kind, weight[seen], None if groups is None else np.asarray(groups)[seen])
+    unit = targets.unit
+    rows = replace(by_solver, happened=unit * Y)
+    ours, others = (
+        score_parts(unit * value, order, rows) for value, order in ((fitted, rank), (null, 0 * rank))
     )
     return {
-        "held_out_scores_": scores,
-        "p_value_": p_value(fitted, null, rows),
-        "calibration_": _calibration(kind, index, fitted, Y, weight[seen]),
+        "held_out_scores_": compare_scores(ours, others, rows),
+        "p_value_": p_value(fitted, null, by_solver),
+        "calibration_": [
+            _in_units(part, u)
+            for part, u in zip(_calibration(kind, index, fitted, Y, weight[seen]), unit, strict=True)
+        ],
     }
+
+
+def _in_units(calibration: dict[str, FloatArray], unit: float) -> dict[str, FloatArray]:
+    """Return what is measured along the index, or in y, in other units."""
+    measured = ("index", "spread", "cuts")
+    return {name: unit * values if name in measured else values for name, values in calibration.items()}
 
 
 def _calibration(

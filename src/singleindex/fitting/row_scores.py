@@ -11,6 +11,8 @@ from scipy.stats import norm
 from ..solvers.result import FloatArray
 
 _CERTAIN = 1e-15
+# Below this share of the largest squared distance the rows that count have no spread to explain.
+_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +42,13 @@ class Rows:
         """Return the standard error of the mean of what every row adds."""
         total = self.weight.sum()
         centred = parts - self.mean(parts)
+        unit = float(np.max(np.abs(centred), initial=0.0)) or 1.0  # squares of these are numbers
+        centred = centred / unit
         if self.groups is not None:
             sums = np.bincount(np.unique(self.groups, return_inverse=True)[1], self.weight * centred)
             n = len(sums)
-            return float(np.sqrt(np.sum(np.square(sums)) * n / max(n - 1, 1)) / total)
-        return float(np.sqrt(self.weight @ np.square(centred) / total / max(total - 1, 1)))
+            return unit * float(np.sqrt(np.sum(np.square(sums)) * n / max(n - 1, 1)) / total)
+        return unit * float(np.sqrt(self.weight @ np.square(centred) / total / max(total - 1, 1)))
 
 
 def score_parts(value: FloatArray, rank: FloatArray, rows: Rows) -> dict[str, FloatArray]:
@@ -82,19 +86,20 @@ def score_parts(value: FloatArray, rank: FloatArray, rows: Rows) -> dict[str, Fl
 
 
 def _of_numbers(value: FloatArray, rows: Rows) -> dict[str, FloatArray]:
-    error = value - rows.happened
-    unit = np.max(np.abs(error), initial=0.0) or 1.0  # squares of it are numbers
-    share = rows.weight / rows.weight.sum()
-    square = np.square(error / unit)
-    centred = np.square((rows.happened - share @ rows.happened) / unit)
-    a, b = share @ square, share @ centred
+    share, error = rows.weight / rows.weight.sum(), value - rows.happened
+    gap = rows.happened - share @ rows.happened
     found = {}
-    if (b > 0).all():
-        found["R²"] = np.mean(1 - square / b + a / b**2 * (centred - b), axis=1)
-    mse = float(np.mean(a))
-    rmse = np.sqrt(mse)
-    if rmse > 0:
-        found["RMSE"] = unit * (rmse + (square.mean(axis=1) - mse) / (2 * rmse))
+    if (np.ptp(rows.happened, axis=0) > 0).all():
+        unit = np.maximum(np.abs(error), np.abs(gap)).max(axis=0)  # squares in units of it are numbers
+        square, centred = np.square(error / unit), np.square(gap / unit)
+        a, b = share @ square, share @ centred
+        if (b > _NO_SPREAD).all():
+            found["R²"] = np.mean(1 - square / b + a / b**2 * (centred - b), axis=1)
+    largest = float(np.max(np.abs(error), initial=0.0))
+    if largest > 0:
+        square = np.square(error / largest).mean(axis=1)
+        mse = float(share @ square)
+        found["RMSE"] = largest * (np.sqrt(mse) + (square - mse) / (2 * np.sqrt(mse)))
     return found | {"mean absolute error": np.abs(error).mean(axis=1)}
 
 
