@@ -16,13 +16,20 @@ from .row_scores import Rows, compare_scores, p_value, score_parts
 from .unseen import Unseen
 
 
-def held_out_record(kind: str, data: Any, targets: Targets, unseen: Unseen, groups: Any) -> dict[str, Any]:
-    """Return `held_out_scores_`, `p_value_` and `calibration_` of a search, in the units of y."""
+def held_out_record(
+    kind: str, data: Any, targets: Targets, unseen: Unseen, uncut: Unseen, groups: Any
+) -> dict[str, Any]:
+    """Return `held_out_scores_`, `p_value_` and `calibration_` of a search, in the units of y.
+
+    The test goes by the averages before they were cut: what is cut was chosen by all held-out rows, the one
+    that is predicted among them, which with many columns finds a little too much in noise.
+    """
     weight = np.ones(len(data.Y)) if data.weight is None else data.weight
     seen = np.isfinite(unseen.fitted).all(axis=1) & (weight > 0)
     index, fitted, null, Y = (values[seen] for values in (unseen.index, unseen.fitted, unseen.null, data.Y))
+    tested = uncut.fitted[seen]
     if kind == "multiclass":
-        fitted, null = (p / p.sum(axis=1, keepdims=True) for p in (np.clip(fitted, CERTAIN, 1), null))
+        fitted, tested, null = (_summing_to_one(p) for p in (fitted, tested, null))
     rank = fitted if kind == "multiclass" else index
     by_solver = Rows(Y, kind, weight[seen], None if groups is None else np.asarray(groups)[seen])
     unit = targets.unit
@@ -32,12 +39,18 @@ def held_out_record(kind: str, data: Any, targets: Targets, unseen: Unseen, grou
     )
     return {
         "held_out_scores_": compare_scores(ours, others, rows),
-        "p_value_": p_value(fitted, null, by_solver),
+        "p_value_": p_value(tested, null, by_solver),
         "calibration_": [
             _in_units(part, u)
             for part, u in zip(_calibration(kind, index, fitted, Y, weight[seen]), unit, strict=True)
         ],
     }
+
+
+def _summing_to_one(p: FloatArray) -> FloatArray:
+    p = np.clip(p, CERTAIN, 1)
+    shares: FloatArray = p / p.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _in_units(calibration: dict[str, FloatArray], unit: float) -> dict[str, FloatArray]:

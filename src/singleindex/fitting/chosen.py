@@ -48,6 +48,8 @@ class Chosen:
         By fold, what was cut.
     is_limited : bool
         Whether the number of atoms must not be exceeded.
+    uncut : Chosen or None
+        What the averages that were cut are made of.
     """
 
     bank: Bank
@@ -57,6 +59,7 @@ class Chosen:
     weigh: Weigh
     averages: list[FloatArray] = field(default_factory=list)
     is_limited: bool = False
+    uncut: Chosen | None = None
 
 
 def as_record(
@@ -86,12 +89,15 @@ def as_record(
     results = with_links(plan, settings, data, results, chosen)
     unit = targets.unit
     unseen = predict_unseen(plan, data, splits, chosen, results, settings.held_out_link)
+    uncut = unseen
+    if chosen.uncut is not None:
+        uncut = predict_unseen(plan, data, splits, chosen.uncut, results, settings.held_out_link)
     found = {
         **search_record(cells, bank, first, first_weights, chosen),
         "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
         "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
-        **held_out_record(kind, data, targets, unseen, groups),
+        **held_out_record(kind, data, targets, unseen, uncut, groups),
     }
     return as_fitted(results, data.to_features, unit, found)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..design import Design, as_design
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
-from .chosen import Chosen, Weigh, as_record
+from .chosen import Chosen, as_record
 from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
 from .dense import dense_win, has_many_rows, with_dense
@@ -149,7 +149,8 @@ def search(
         return choose_first(settings.rule, k, scores, bank, dense, data)
 
     weights = np.column_stack([weigh(k, one) for k, one in enumerate(first)])
-    chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first, weigh)
+    uncut = Chosen(bank, first, weights, None, weigh)
+    chosen = second_stage(plan, settings, data, splits, sizes, uncut, judge)
     progress.step("stage scored")
     fitted = as_record(
         plan,
@@ -240,15 +241,13 @@ def second_stage(
     data: Data,
     splits: Sequence[Any],
     sizes: list[int] | None,
-    bank: Bank,
-    weights: FloatArray,
+    uncut: Chosen,
     judge: Judge,
-    first: Sequence[Scores],
-    weigh_first: Weigh,
 ) -> Chosen:
     """Cut the averages of all folds to few atoms, where held-out rows are for it."""
     if sizes is not None and not sizes:
-        return Chosen(bank, first, weights, None, weigh_first)
+        return uncut
+    bank, weights = uncut.bank, uncut.weights
     averages = [bank.average(f, weights, data.n_features) for f in range(len(splits))]
     tried = sizes
     if tried is None:
@@ -262,7 +261,7 @@ def second_stage(
         found.append(on_split(data, split, partial(cutter.models, average, votes)))
     of_cuts = common_bank(found, len(data.Y), data.n_outputs)
     if not of_cuts.keys:
-        return Chosen(bank, first, weights, None, weigh_first)
+        return uncut
     scores = judge.scores(of_cuts.held_out)
 
     def weigh(k: int, of_output: Scores) -> FloatArray:
@@ -272,7 +271,7 @@ def second_stage(
         return _single(settings.rule, of_output, of_cuts.n_atoms(), every)
 
     second = np.column_stack([weigh(k, one) for k, one in enumerate(scores)])
-    return Chosen(of_cuts, scores, second, cutter, weigh, averages, is_limited=sizes is not None)
+    return Chosen(of_cuts, scores, second, cutter, weigh, averages, sizes is not None, uncut)
 
 
 def _second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:
