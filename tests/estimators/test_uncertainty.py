@@ -9,6 +9,8 @@ from sklearn.model_selection import GroupKFold, RepeatedKFold, ShuffleSplit
 
 from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV, load, save
 from singleindex.datasets import make_single_index
+from singleindex.estimators.effects import predict_at
+from singleindex.estimators.outputs import facts_of
 from singleindex.structures import RowSparse
 
 QUICK = {"cv": 5, "scale_power": [1.0], "penalty": [0.5, 0.2, 0.05]}
@@ -181,6 +183,20 @@ def test_sets_hold_the_class():
     assert members.sum(axis=1).min() >= 1
     assert members.sum() < 2 * 60
     assert model.predict_proba_range(X[test]).shape == (60, 3, 2)
+
+
+def test_classes_that_are_learned_together_are_told_alike():
+    X, y = load_iris(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(150)
+    model = SingleIndexClassifierCV(cv=3).fit(X[rows[:90]], y[rows[:90]])
+    assert model.coupled_
+    new, known = X[rows[90:]], y[rows[90:]]
+    found = predict_at(facts_of(model), model.index(new))
+    np.testing.assert_allclose(found, model.predict_proba(new), atol=1e-12)
+    assert model.predict_set(new, 0.95)[np.arange(60), known].mean() >= 0.88
+    low, high = np.moveaxis(model.predict_proba_range(new), 2, 0)
+    assert np.abs((low + high) / 2 - model.predict_proba(new)).mean() < 0.1, "at the index of the model"
+    assert model.held_out_scores_["log-loss"]["gain"] > 0.5
 
 
 def test_labels_have_ranges_but_no_sets(labels):

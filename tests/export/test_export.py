@@ -39,6 +39,7 @@ MODELS = {
     "regressor": (SingleIndexRegressor(4), Y),
     "two classes": (SingleIndexClassifier(4), TWO),
     "three classes": (SingleIndexClassifier(4), THREE),
+    "coupled classes": (SingleIndexClassifierCV(cv=3), THREE),
     "regressor with search": (SingleIndexRegressorCV(n_atoms=[3], penalty=[], alpha=[0.1], cv=3), Y),
     "classes with search": (SingleIndexClassifierCV(n_atoms=[3], penalty=[], alpha=[0.1], cv=3), TWO > 0),
     "two outputs": (SingleIndexRegressor(4), np.column_stack([Y, Y**3])),
@@ -105,7 +106,9 @@ def predict_by_the_book(document, row):
     if kind == "regression":
         return scores
     if kind == "multiclass":
-        scores = np.clip(scores, 1e-6, 1)
+        scores = np.clip(scores, 1e-6, 1 - 1e-6 if document["coupled"] else 1)
+        if document["coupled"]:
+            scores = scores / (1 - scores)
         return scores / scores.sum()
     scores = np.clip(scores, 0, 1)
     return [1 - scores[0], scores[0]] if kind == "binary" else scores

@@ -90,3 +90,15 @@ def test_what_was_asked_for_is_not_dense(asked):
     model = SingleIndexRegressorCV(cv=3, scale_power=[1.0], **asked).fit(*spectra())
     assert weight_of_ridges(model) == 0
     assert not model.dense_
+
+
+def test_where_columns_lie_is_nothing_to_ridges():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 8))
+    y = (rng.random(120) < 1 / (1 + np.exp(-X @ rng.normal(size=8)))).astype(int)
+    near, far = (SingleIndexClassifierCV(cv=4, scale_power=[1.0]).fit(X + shift, y) for shift in (0, 50))
+    ridges = near.cv_results_["ridge"] > 0
+    assert ridges.any()
+    np.testing.assert_allclose(
+        far.cv_results_["mean_test_score"][ridges], near.cv_results_["mean_test_score"][ridges], rtol=1e-4
+    )

@@ -5,6 +5,7 @@ import pytest
 
 from singleindex.datasets import make_single_index
 from singleindex.fitting.cross_fit import spread_of
+from singleindex.fitting.fold_paths import largest_penalties, trace_cells
 from singleindex.fitting.grid import EXACT, GRADIENT, Cell
 from singleindex.fitting.memory import prepare
 from singleindex.fitting.plan import make_plan
@@ -13,10 +14,8 @@ from singleindex.fitting.trace import (
     Fold,
     Model,
     held_out_indices,
-    largest_penalties,
     merged,
     rows_of,
-    trace_cells,
 )
 from singleindex.link import FixedLink
 from singleindex.solvers import Level

@@ -116,6 +116,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
     (400, 2)
     """
 
+    # Of three classes or more: whether probabilities are in proportion to the odds of the links' values, not
+    # to the values themselves. A search may find that they are.
+    coupled_: bool = False
+
     def __init__(
         self,
         n_atoms: int | None = None,
@@ -323,6 +327,10 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
 
         For several labels, of shape (n_samples, n_labels): the probability that each label is 1.
         """
+        if self.coupled_:
+            p = np.clip(self._fitted_values(self.index(X) + self.intercept_), CERTAIN, 1 - CERTAIN)
+            odds = p / (1 - p)
+            return odds / odds.sum(axis=1, keepdims=True)
         scores = self.decision_function(X)
         if scores.ndim == 1:
             p = np.clip(self.link_(scores), 0, 1)

@@ -250,6 +250,10 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     ----------
     best_params_, best_score_, cv_results_, path_, stability_, dense_, n_features_
         As in :class:`SingleIndexRegressorCV`.
+    coupled_ : bool
+        Of three classes or more: whether they were learned as one problem, with probabilities in proportion
+        to the odds of the links' values, because held-out rows were for it. Otherwise each was learned
+        against the rest, and the links' values are divided by their sum.
     p_value_, held_out_scores_, calibration_
         As in :class:`SingleIndexRegressorCV`; the last is for :meth:`predict_proba_range` and
         :meth:`predict_set`.
@@ -314,7 +318,9 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         >>> bool((low <= high).all())
         True
         """
-        parts, index = calibration_of(self), np.asarray(self.index(X))
+        parts = calibration_of(self)
+        of_classes = len(parts) > 1 and not self.multilabel_
+        index = np.asarray(self.predict_proba(X) if of_classes else self.index(X))
         ranges = [venn_abers_at(part, one) for part, one in zip(parts, _columns(index), strict=True)]
         return ranges[0] if index.ndim == 1 else np.stack(ranges, axis=1)
 

@@ -50,7 +50,8 @@ def predict_at(facts: Facts, index: FloatArray) -> FloatArray:
     values = [one.link(index[:, k] + one.intercept) for k, one in enumerate(facts.outputs)]
     fitted: FloatArray = np.column_stack(values)
     if facts.kind == "multiclass":
-        fitted = np.clip(fitted, CERTAIN, 1)
+        fitted = np.clip(fitted, CERTAIN, 1 - CERTAIN if facts.is_coupled else 1)
+        fitted = fitted / (1 - fitted) if facts.is_coupled else fitted
         fitted = fitted / fitted.sum(axis=1, keepdims=True)
     return fitted if facts.kind == "regression" else np.clip(fitted, 0, 1)
 

@@ -61,6 +61,7 @@ class Facts:
 
     `classes` is empty for regression, `feature_names` None where the features have no names, `search` None
     where the settings were given, `background` None where nothing was kept of the rows of the fit.
+    `is_coupled` says that probabilities of classes are in proportion to the odds of the links' values.
     """
 
     estimator: str
@@ -69,6 +70,7 @@ class Facts:
     outputs: list[Output]
     feature_names: list[str] | None
     search: Search | None
+    is_coupled: bool = False
     background: Mapping[str, Any] | None = None
 
     @property
@@ -147,6 +149,7 @@ def facts_of(model: Any) -> Facts:
         outputs=[Output(*part) for part in parts],
         feature_names=None if names is None else [str(name) for name in names],
         search=search_of(model),
+        is_coupled=kind == "multiclass" and bool(model.coupled_),
         background=known.get("background_"),
     )
 

@@ -57,6 +57,7 @@ def to_json(model: Any, *, indent: int | None = None, preparation: dict[str, Any
         "n_features": len(parts.coef),
         "feature_names": parts.feature_names,
         "classes": parts.classes,
+        "coupled": parts.is_coupled,
         "outputs": [output_record(output, parts) for output in parts.outputs],
     }
     if preparation is not None:
@@ -116,6 +117,7 @@ def from_json(text: str) -> Any:
         intercepts = np.array([output["intercept"] for output in outputs])
         model.classes_ = np.array(document["classes"])
         model.multilabel_ = document["kind"] == "multilabel"
+        model.coupled_ = document.get("coupled", False) is True
         model.intercept_ = float(intercepts[0]) if single else intercepts
     return model
 

@@ -192,7 +192,9 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
         no = graph.node("Sub", [graph.constant([[1.0]]), yes])
         probabilities = graph.node("Concat", [no, yes], axis=1)
     else:
-        scores = graph.clip(values, LEAST_SCORE, 1.0)
+        scores = graph.clip(values, LEAST_SCORE, 1 - LEAST_SCORE if parts.is_coupled else 1.0)
+        if parts.is_coupled:
+            scores = graph.node("Div", [scores, graph.node("Sub", [graph.constant([[1.0]]), scores])])
         total = graph.node("ReduceSum", [scores, graph.constant(np.array([1]))], keepdims=1)
         probabilities = graph.node("Div", [scores, total])
     label, probability = operator.outputs

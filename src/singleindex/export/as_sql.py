@@ -229,8 +229,12 @@ def several_classes(parts: Facts, names: list[str], number: int, value: str, dia
     every = range(len(parts.outputs))
     indices = ", ".join(f"{index_sum(parts.outputs[k], names)} AS i{k}" for k in every)
     links = ", ".join(f"{link_of(parts.outputs[k], f'i{k}')} AS r{k}" for k in every)
-    scores = ", ".join(f"{clipped(f'r{k}', LEAST_SCORE, 1.0)} AS p{k}" for k in every)
+    most = 1 - LEAST_SCORE if parts.is_coupled else 1.0
+    scores = ", ".join(f"{clipped(f'r{k}', LEAST_SCORE, most)} AS p{k}" for k in every)
     rows = f"(SELECT {scores} FROM (SELECT {links} FROM (SELECT {indices}) AS s) AS l) AS q"
+    if parts.is_coupled:
+        odds = ", ".join(f"p{k} / (1 - p{k}) AS p{k}" for k in every)
+        rows = f"(SELECT {odds} FROM {rows}) AS o"
     if value == "expected":
         return f"(SELECT p{number} / ({' + '.join(f'p{k}' for k in every)}) FROM {rows})"
     cases = []

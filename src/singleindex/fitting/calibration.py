@@ -70,9 +70,11 @@ def _calibration(
     if kind == "regression":
         return [calibrate_interval(index[:, k], Y[:, k] - fitted[:, k], weight) for k in outputs]
     doubt = 1 - (fitted * Y).sum(axis=1) if kind == "multiclass" else np.abs(Y - fitted)
+    # The index of one of several classes alone does not tell its probability.
+    rank = fitted if kind == "multiclass" else index
     found = []
     for k in outputs:
-        cuts, low, high = fit_venn_abers(index[:, k], Y[:, k], weight)
+        cuts, low, high = fit_venn_abers(rank[:, k], Y[:, k], weight)
         own = doubt if doubt.ndim == 1 else doubt[:, k]
         found.append({"cuts": cuts, "low": low, "high": high, **quantiles_of(own, weight)})
     return found

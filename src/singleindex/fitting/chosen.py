@@ -17,11 +17,12 @@ from .calibration import held_out_record
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
+from .fold_paths import trace_cells
 from .grid import EXACT, GRADIENT, Cell, is_dense
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
-from .trace import trace_cells
+from .together import with_links_together
 from .unseen import predict_unseen
 from .whole import whole_path
 
@@ -62,62 +63,67 @@ class Chosen:
     uncut: Chosen | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a search has found: its paths, the candidates along them with their weights, and what they became.
+
+    `largest` are the least penalties without an atom, by cell and output; `loss` is that of held-out rows.
+    """
+
+    plan: Plan
+    cells: Sequence[Cell]
+    largest: FloatArray
+    bank: Bank
+    first: Sequence[Scores]
+    weights: FloatArray
+    chosen: Chosen
+    loss: float
+
+    @property
+    def best(self) -> Any:
+        """The candidate of most weight on a path that can be shown."""
+        return self.bank.keys[_heaviest(self.first, self.weights, on_shown_paths(self.bank, self.cells))]
+
+
 def as_record(
-    plan: Plan,
-    settings: Any,
-    data: Any,
-    targets: Targets,
-    cells: Sequence[Cell],
-    largest: FloatArray,
-    bank: Bank,
-    first: Sequence[Scores],
-    first_weights: FloatArray,
-    chosen: Chosen,
-    splits: Sequence[Any],
-    kind: str,
-    groups: Any,
+    settings: Any, data: Any, targets: Targets, found: Outcome, splits: Sequence[Any], kind: str, groups: Any
 ) -> Fitted:
     """Return the model with its link and the record of the search."""
-    best = bank.keys[_heaviest(first, first_weights, on_shown_paths(bank, cells))]
-    dense = [is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys]
+    plan, chosen, best = found.plan, found.chosen, found.best
+    dense = [is_dense(found.cells[key.cell], key.level, data.whole.n_rows) for key in found.bank.keys]
     votes = chosen.bank.votes(chosen.weights, data.n_features)
-    coef = coef_of(plan, settings, data, cells, largest, bank, first_weights, chosen)
+    coef = coef_of(settings, data, found)
     if settings.rule == "average" and not chosen.is_limited:
         coef = without_rare(coef, votes, plan, data.n_outputs)
-    path = whole_path(plan, cells[best.cell], data.design, data.spread, data.whole, largest[best.cell])
+    path = whole_path(
+        plan, found.cells[best.cell], data.design, data.spread, data.whole, found.largest[best.cell]
+    )
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
     results = with_links(plan, settings, data, results, chosen)
-    unit = targets.unit
-    unseen = predict_unseen(plan, data, splits, chosen, results, settings.held_out_link)
-    uncut = unseen
+    unseen = uncut = predict_unseen(plan, data, splits, chosen, results, settings.held_out_link)
     if chosen.uncut is not None:
         uncut = predict_unseen(plan, data, splits, chosen.uncut, results, settings.held_out_link)
-    found = {
-        **search_record(cells, bank, first, first_weights, chosen),
+    unit = targets.unit
+    more = {
+        **search_record(found),
         "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
-        "dense_": bool(first_weights[dense].sum(axis=0).mean() > 0.5),
+        "dense_": bool(found.weights[dense].sum(axis=0).mean() > 0.5),
         **held_out_record(kind, data, targets, unseen, uncut, groups),
     }
-    return as_fitted(results, data.to_features, unit, found)
+    if plan.is_classifier:
+        more["coupled_"] = plan.is_together
+    return as_fitted(results, data.to_features, unit, more)
 
 
 # ---------------------------------------------------------------- w
 
 
-def coef_of(
-    plan: Plan,
-    settings: Any,
-    data: Any,
-    cells: Sequence[Cell],
-    largest: FloatArray,
-    bank: Bank,
-    first_weights: FloatArray,
-    chosen: Chosen,
-) -> FloatArray:
+def coef_of(settings: Any, data: Any, found: Outcome) -> FloatArray:
     """Return w in the units of X: the mean over folds, or learned once more from all rows."""
+    chosen = found.chosen
     if settings.from_all:
-        average = average_of_all(plan, cells, data, largest, bank, first_weights)
+        average = average_of_all(data, found)
     elif chosen.is_limited:
         average = np.mean(chosen.averages, axis=0)
     else:
@@ -138,12 +144,12 @@ def coef_of(
     return np.divide(coef, total, out=average, where=total > 0)
 
 
-def average_of_all(
-    plan: Plan, cells: Sequence[Cell], data: Any, largest: FloatArray, bank: Bank, weights: FloatArray
-) -> FloatArray:
+def average_of_all(data: Any, found: Outcome) -> FloatArray:
     """Return the weighted mean of the candidates, learned from all rows."""
+    bank, weights = found.bank, found.weights
     used = {bank.keys[k] for k in np.flatnonzero(weights.any(axis=1))}
-    models = trace_cells(plan, cells, data.spread, data.whole, largest, only={key.cell for key in used})
+    only = {key.cell for key in used}
+    models = trace_cells(found.plan, found.cells, data.spread, data.whole, found.largest, only)
     average, total = np.zeros((data.n_features, data.n_outputs)), np.zeros(data.n_outputs)
     for key, weight in zip(bank.keys, weights, strict=True):
         if key in used and key in models:
@@ -176,6 +182,8 @@ def with_links(
     plan: Plan, settings: Any, data: Any, results: list[SolverResult], chosen: Chosen
 ) -> list[SolverResult]:
     """Return the results with their final links, and w at the length that goes with them."""
+    if plan.is_together:
+        return with_links_together(plan, data, results, chosen.bank.mean_held_out(chosen.weights))
     results = [
         replace(one, best=_at_rows(one.best, data.design, plan, data, k)) for k, one in enumerate(results)
     ]
@@ -221,15 +229,10 @@ def on_shown_paths(bank: Bank, cells: Sequence[Cell]) -> NDArray[np.bool_]:
     )
 
 
-def search_record(
-    cells: Sequence[Cell],
-    bank: Bank,
-    first: Sequence[Scores],
-    first_weights: FloatArray,
-    chosen: Chosen,
-) -> dict[str, Any]:
+def search_record(found: Outcome) -> dict[str, Any]:
     """Return `best_params_`, `best_score_` and `cv_results_`."""
-    rows = [_settings_of(cells[key.cell], key) for key in bank.keys]
+    bank, first, first_weights, chosen = found.bank, found.first, found.weights, found.chosen
+    rows = [_settings_of(found.cells[key.cell], key) for key in bank.keys]
     tables = [_table(rows, 1, bank, first, first_weights)]
     at, final = _heaviest(first, first_weights), first
     params = dict(rows[at])

@@ -28,6 +28,11 @@ def spread_of(index: FloatArray, weight: Weight) -> tuple[float, float]:
     return mean, float(np.sqrt(np.average((index - mean) ** 2, weights=weight)))
 
 
+def common_spread(index: FloatArray, weight: Weight) -> float:
+    """Return the root of the mean variance of several indices, one a column."""
+    return float(np.sqrt(np.mean([spread_of(one, weight)[1] ** 2 for one in index.T])))
+
+
 def standardised(
     plan: Plan, iterates: Sequence[Iterate], to_features: Callable[[FloatArray], FloatArray], weight: Weight
 ) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..solvers.result import FloatArray
 from ..solvers.ridge import ridge_path, rotate
+from ..solvers.together import ridge_path_together
 from .bank import Bank, Scores, common_bank, joined
 from .extremes import Spread
 from .grid import RIDGE, Cell
@@ -64,15 +65,25 @@ def trace_ridges(
         if not len(rotated.variance):
             continue
         strengths = [level.ridge * cell.fitter.slope * rotated.variance[-1] for level in cell.levels]
+        if plan.is_together:
+            for level, (c, _) in enumerate(ridge_path_together(rotated, fold.Y, share, strengths)):
+                coef = np.column_stack([view.to_features(rotated.coef(one)) for one in c.T])
+                model = as_model(
+                    coef, design.matvec(coef), fold.weight, float(len(coef)), True, is_together=True
+                )
+                if model is not None:
+                    found[Key(number, level, 0.0)] = model
+            continue
         paths = []
         for y in fold.Y.T:
             path = {}
-            for level, (c, index) in enumerate(
+            for level, (c, _) in enumerate(
                 ridge_path(rotated, np.ascontiguousarray(y), share, cell.fitter, strengths)
             ):
                 coef = view.to_features(rotated.coef(c))[:, None]
                 n_atoms = plan.structure.count_atoms(coef if plan.structure.joint else coef[:, 0])
-                model = as_model(coef, index[:, None], fold.weight, n_atoms, plan.fitter.is_learned)
+                # Not the index along the path, which is that of centred columns.
+                model = as_model(coef, design.matvec(coef), fold.weight, n_atoms, plan.fitter.is_learned)
                 if model is not None:
                     path[level, 0.0] = model
             paths.append(path)

@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 
 from ..design import take_rows
 from ..link import Line, Shape, Sigmoid
+from ..link.softmax import Softmax
 from ..solvers.result import FloatArray
 from .bank import Scores
 from .cross_fit import Weight
@@ -48,6 +49,8 @@ class Judge:
         n_outputs = held_out.shape[2]
         if not self.scoring.is_by_rows:
             return [self._by_folds(held_out, seen)] * n_outputs
+        if self.plan.is_together:
+            return self._together(held_out, seen)
         fitted = self.fitted(held_out, seen)
         losses = [self.scoring.loss(fitted[:, :, k], self.Y[seen, k]) for k in range(n_outputs)]
         weight = self.weight[seen]
@@ -67,6 +70,13 @@ class Judge:
                 for c, one in enumerate(index):
                     fitted[c, :, k] = self.plan.fitter.fit(np.ascontiguousarray(one), y, weight)[1]
         return fitted
+
+    def _together(self, held_out: FloatArray, seen: Any) -> list[Scores]:
+        """Return the scores of classes whose probabilities are one problem: the same for each of them."""
+        index, Y, weight, shape = held_out[:, seen], self.Y[seen], self.weight[seen], Softmax()
+        p = shape.values(shape.fit(index, Y, weight), index)
+        losses = shape.loss(p, Y) if self.scoring.is_log_loss else self.scoring.loss_of_classes(p, Y)
+        return [Scores(losses, weight, self._split_means(losses, seen), seen)] * held_out.shape[2]
 
     def _reported(self, fitted: FloatArray, seen: Any, losses: list[FloatArray]) -> FloatArray:
         """Return the losses that the user is told: in the units of y, of classes all together."""

@@ -59,6 +59,8 @@ class Plan:
         None to choose by the data.
     max_iter, tol
         When a solver ends.
+    is_together : bool
+        Whether the outputs are classes whose probabilities are learned as one.
     """
 
     n_features: int
@@ -75,6 +77,7 @@ class Plan:
     solver: ExactSteps | TwoPass | OnePass | Stochastic | None
     max_iter: int
     tol: float
+    is_together: bool = False
 
     @property
     def simplicity(self) -> Simplicity:

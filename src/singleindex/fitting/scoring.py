@@ -81,6 +81,10 @@ class Scoring:
         return isinstance(self.name, str) and self.name in ROW_LOSSES
 
     @property
+    def is_log_loss(self) -> bool:
+        return isinstance(self.name, str) and self.name == "neg_log_loss"
+
+    @property
     def is_auc(self) -> bool:
         """Whether the index alone is ranked."""
         return self.is_apart and isinstance(self.name, str) and self.name == "roc_auc"

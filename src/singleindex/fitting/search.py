@@ -14,28 +14,21 @@ from numpy.typing import NDArray
 from ..design import Design, as_design
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores, common_bank, equal_weights, soft_weights
-from .chosen import Chosen, as_record
+from .chosen import Chosen, Outcome, as_record
 from .cross_fit import Weight
 from .cut import Cut, Cutter, sizes_below
 from .dense import dense_win, has_many_rows, with_dense
 from .extremes import Spread, in_units
+from .fold_paths import largest_penalties, trace_cells
 from .folds import splits_of
-from .grid import Cell, check_sizes, is_dense, is_exact, listed, make_cells
+from .grid import GRADIENT, Cell, check_sizes, is_dense, is_exact, is_unbounded, listed, make_cells
 from .judge import Judge
 from .memory import prepare
 from .plan import Plan
 from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
-from .trace import (
-    NOTHING,
-    Fold,
-    Found,
-    Key,
-    largest_penalties,
-    on_split,
-    trace_cells,
-)
+from .trace import NOTHING, Fold, Found, Key, on_split
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
@@ -133,13 +126,46 @@ def search(
     if not is_exact(plan, data.n_outputs):
         # Means of such w are none of the structure: the best one is learned once more.
         sizes, settings = [], settings.without_averages()
-    cells = make_cells(plan, settings, data.design, data.spread, data.whole.n_rows, data.n_outputs)
     splits = splits_of(settings.cv, plan, X, targets, weight, groups)
+    plans = [plan]
+    if may_be_together(plan, settings, scoring):
+        plans.append(replace(plan, is_together=True))
     progress = SearchProgress(teller)
-    progress.begin(len(splits), 2)
+    progress.begin(len(plans) * len(splits), 2 * len(plans))
+    found = []
+    for one in plans:
+        judge = Judge(one, scoring, X, targets, weight, splits)
+        found.append(search_one(one, settings, data, splits, sizes, judge, progress))
+    best = found[-1] if found[-1].loss <= found[0].loss else found[0]
+    fitted = as_record(settings, data, targets, best, splits, scoring.kind, groups)
+    progress.end(fitted)
+    return fitted
+
+
+def may_be_together(plan: Plan, settings: SearchSettings, scoring: Scoring) -> bool:
+    """Tell whether classes may be learned as one problem, too: several, with nothing asked of their w."""
+    return (
+        not scoring.is_apart and scoring.is_by_rows and plan.link_is_free and settings.held_out_link
+        and settings.is_open and settings.rule == "average" and not settings.from_all
+        and is_unbounded(plan) and not plan.structure.joint
+    )  # fmt: skip
+
+
+def search_one(
+    plan: Plan,
+    settings: SearchSettings,
+    data: Data,
+    splits: Sequence[Any],
+    sizes: list[int] | None,
+    judge: Judge,
+    progress: SearchProgress,
+) -> Outcome:
+    """Trace all paths on every fold, weigh what they find, and cut it."""
+    cells = make_cells(plan, settings, data.design, data.spread, data.whole.n_rows, data.n_outputs)
+    if plan.is_together:
+        cells, sizes = [cell for cell in cells if cell.method != GRADIENT and not cell.fitter.is_learned], []
     largest = largest_penalties(plan, cells, data.design, data.spread, data.whole)
     bank = trace_folds(plan, data, splits, cells, largest, settings.n_jobs, progress)
-    judge = Judge(plan, scoring, X, targets, weight, splits)
     bank = with_dense(plan, data, splits, cells, bank, judge)
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
@@ -152,23 +178,9 @@ def search(
     uncut = Chosen(bank, first, weights, None, weigh)
     chosen = second_stage(plan, settings, data, splits, sizes, uncut, judge)
     progress.step("stage scored")
-    fitted = as_record(
-        plan,
-        settings,
-        data,
-        targets,
-        cells,
-        largest,
-        bank,
-        first,
-        weights,
-        chosen,
-        splits,
-        scoring.kind,
-        groups,
-    )
-    progress.end(fitted)
-    return fitted
+    final = judge.scores(chosen.bank.mean_held_out(chosen.weights)[None])
+    loss = -float(np.nanmean(final[0].splits))
+    return Outcome(plan, cells, largest, bank, first, weights, chosen, loss)
 
 
 # ---------------------------------------------------------------- the folds

@@ -14,15 +14,15 @@ from ..solvers.exact import PATH_SWEEPS, PATH_TOL, Exact, exact_path
 from ..solvers.relax import relax
 from ..solvers.result import FloatArray, Iterate
 from ..structures.separable import Separable
-from .cross_fit import Weight, spread_of
+from .cross_fit import Weight, common_spread, spread_of
 from .extremes import Spread, shares_of
-from .grid import EXACT, GRADIENT, RIDGE, Cell
+from .grid import Cell
 from .memory import prepare
 from .path import trace_path
 from .plan import Plan
 
 # A path ends where w has more coefficients than this share of the rows, or explains all but so much of y.
-_MOST_COEFFICIENTS, _UNEXPLAINED = 0.5, 0.01
+MOST_COEFFICIENTS, UNEXPLAINED = 0.5, 0.01
 # Relaxed fits are tried where there are so many rows per coefficient.
 _ROWS_TO_RELAX = 5
 # The most rows with which a link is learned in relaxed fits too, and the most coefficients to relax beyond.
@@ -73,16 +73,24 @@ NOTHING = Model(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(1), 0.0)
 
 
 def as_model(
-    coef: FloatArray, index: FloatArray, weight: Weight, n_atoms: float, is_free: bool
+    coef: FloatArray,
+    index: FloatArray,
+    weight: Weight,
+    n_atoms: float,
+    is_free: bool,
+    is_together: bool = False,
 ) -> Model | None:
     """Return w of shape (d, n_outputs) as a model; None where its index is the same for all rows.
 
-    `index` is that of the training rows. Where the scale of w is not free, as for a known link, it is left.
+    `index` is that of the training rows. Where the scale of w is not free, as for a known link, it is left;
+    where that of all outputs is one, it is that of their mean spread.
     """
     coef, offset = coef.copy(), np.zeros(coef.shape[1])
     if is_free:
-        for k in range(coef.shape[1]):
-            mean, sd = spread_of(index[:, k], weight)
+        spreads = [spread_of(one, weight) for one in index.T]
+        common = common_spread(index, weight) if is_together else 0.0
+        for k, (mean, sd) in enumerate(spreads):
+            sd = common if is_together else sd
             if not sd > 0:
                 coef[:, k] = 0.0
                 continue
@@ -135,55 +143,11 @@ def on_split(data: Any, split: Any, find: Callable[[Fold], dict[Any, Model]]) ->
     return models, test, held_out_indices(X_test, list(models.values()), data.n_features, data.n_outputs)
 
 
-def trace_cells(
-    plan: Plan,
-    cells: Sequence[Cell],
-    spread: Spread,
-    fold: Fold,
-    largest: FloatArray,
-    only: set[int] | None = None,
-) -> dict[Key, Model]:
-    """Return the models of all paths on some rows.
-
-    `spread` is that of the columns over all rows, so that a level means the same on every fold.
-    """
-    found: dict[Key, Model] = {}
-    design = by_columns(fold.X)
-    for number, cell in enumerate(cells):
-        if only is not None and number not in only:
-            continue
-        if cell.method == RIDGE:
-            continue
-        if cell.method == GRADIENT:
-            found |= {Key(number, *key): model for key, model in trace_gradient(plan, cell, fold).items()}
-            continue
-        paths = [
-            dict(trace_exact(plan, cell, design, spread, one, largest[number, k]))
-            for k, one in enumerate(fold.problems(plan.is_joint(fold.n_outputs)))
-        ]
-        found |= {Key(number, *key): model for key, model in merged(paths).items()}
-    return found
-
-
 def by_columns(X: Any) -> Design:
     """Return data as a design that hands out columns cheaply."""
     if isinstance(X, np.ndarray):
         X = np.asfortranarray(X)
     return as_design(X)
-
-
-def largest_penalties(
-    plan: Plan, cells: Sequence[Cell], design: Design, spread: Spread, whole: Fold
-) -> FloatArray:
-    """Return the least penalty at which no atom is in use, by cell and output."""
-    largest = np.zeros((len(cells), whole.n_outputs))
-    for number, cell in enumerate(cells):
-        if cell.method != EXACT:
-            continue
-        problems = whole.problems(plan.is_joint(whole.n_outputs))
-        methods = [exact_method(plan, cell, design, spread, one)[1] for one in problems]
-        largest[number] = [method.largest_penalty() for method in methods]  # of one problem, for all
-    return largest
 
 
 def exact_method(plan: Plan, cell: Cell, design: Design, spread: Spread, fold: Fold) -> tuple[View, Exact]:
@@ -207,13 +171,13 @@ def trace_exact(
     view, method = exact_method(plan, cell, design, spread, fold)
     shares = [level.penalty for level in cell.levels]
     relaxer = Relaxer(view, fold, cell, plan, method.shape)
-    most, is_empty = max(1.0, _MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
+    most, is_empty = max(1.0, MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
     for level, iterate in enumerate(exact_path(method, [share * largest for share in shares])):
         if not iterate.coef.any():
             continue
         n_used = np.count_nonzero(iterate.coef[~method.shape.is_free])
         # No path is empty, however little there is to be explained, and however few rows there are.
-        if not is_empty and (n_used > most or iterate.mse < _UNEXPLAINED * method.null):
+        if not is_empty and (n_used > most or iterate.mse < UNEXPLAINED * method.null):
             return
         for form, w, index in relaxer.forms(iterate):
             coef, index = view.to_features(w), index.reshape(-1, fold.n_outputs)

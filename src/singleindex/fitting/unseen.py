@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..link import Line, Sigmoid, fit_blend
+from ..link.softmax import Softmax
 from ..solvers import SolverResult
 from ..solvers.result import FloatArray
-from .cross_fit import spread_of
+from .cross_fit import common_spread, spread_of
 from .plan import CERTAIN, Plan
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ def predict_unseen(
             others = ever & (weight > 0)
         by = [chosen.weigh(k, one.without(number, test)) for k, one in enumerate(chosen.scores)]
         index = chosen.bank.mean_held_out(np.column_stack(by))
+        if plan.is_together:
+            placed, fitted = _predict_together(data, results, index, others, test)
+            null = np.average(data.Y[others], axis=0, weights=weight[others])
+            sums[:, test] += np.stack([placed, fitted, np.broadcast_to(null, fitted.shape)])
+            times[test] += 1
+            continue
         for k in range(n_outputs):
             placed, fitted = _predict(plan, data, results[k], index[:, k], k, others, test, is_blended)
             sums[0, test, k] += placed
@@ -100,3 +107,19 @@ def _predict(
     if plan.is_classifier:
         link = link.clip(CERTAIN, 1 - CERTAIN)
     return mean + sd * index[test] / spread, link(index[test] / spread)
+
+
+def _predict_together(
+    data: Any, results: Sequence[SolverResult], index: FloatArray, others: Any, test: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same of classes that are one problem, for all of them."""
+    weight = np.ones(len(data.Y)) if data.weight is None else data.weight
+    final = np.column_stack([one.best.index for one in results])
+    means = np.average(final, axis=0, weights=weight)
+    sd, spread = common_spread(final, weight), common_spread(index[others], weight[others])
+    if not (sd > 0 and spread > 0):
+        null = np.average(data.Y[others], axis=0, weights=weight[others])
+        return np.tile(means, (len(test), 1)), np.tile(null, (len(test), 1))
+    shape, scaled = Softmax(), index / spread
+    parameters = shape.fit(scaled[None, others], data.Y[others], weight[others])
+    return means + sd * scaled[test], shape.values(parameters, scaled[None, test])[0]

@@ -17,6 +17,7 @@ from .grid import EXACT, Cell
 from .memory import prepare
 from .path import trace_path
 from .plan import Plan
+from .together import path_together
 from .trace import Fold, exact_method
 
 # Names of what is recorded of a level.
@@ -67,6 +68,10 @@ def whole_path(
             for k in range(whole.n_outputs)
         ]
         return WholePath(cell, outputs)
+    if plan.is_together:
+        view, _, path = path_together(plan, cell, design, spread, whole, float(largest.max()))
+        kept = [[replace(one, coef=view.to_features(one.coef)) for one in iterates] for iterates in path]
+        return WholePath(cell, [list(one) for one in zip(*kept, strict=True)])
     outputs = []
     for k, fold in enumerate(whole.problems(plan.is_joint(whole.n_outputs))):
         view, method = exact_method(plan, cell, design, spread, fold)

@@ -12,9 +12,9 @@ from .curve import MonotoneCurve
 
 # Targets of a sigmoid are drawn in by this part of a row of each class (Platt has a whole one), so that the
 # curve exists where the classes do not overlap.
-_PSEUDO_ROWS = 0.3
+PSEUDO_ROWS = 0.3
 # A loss counts a row that is wrong with certainty as if this much had been left to chance.
-_LEFT_TO_CHANCE = 5e-4
+LEFT_TO_CHANCE = 5e-4
 # Numbers that are worked on at a time, so that they stay in the cache.
 _CHUNK = 1 << 17
 # Where a sigmoid is tabulated, in units of its own index: p from 1e-6 to 1 - 1e-6.
@@ -70,8 +70,8 @@ class Sigmoid(Shape):
     def _fit_some(self, index: FloatArray, y: FloatArray, weight: FloatArray) -> FloatArray:
         total = weight.sum()
         share, positive = weight / total, weight @ y
-        high = (positive + _PSEUDO_ROWS) / (positive + 2 * _PSEUDO_ROWS)
-        low = _PSEUDO_ROWS / (total - positive + 2 * _PSEUDO_ROWS)
+        high = (positive + PSEUDO_ROWS) / (positive + 2 * PSEUDO_ROWS)
+        low = PSEUDO_ROWS / (total - positive + 2 * PSEUDO_ROWS)
         target = low + (high - low) * y
         mean = share @ target
         flat = np.log(mean / (1 - mean))
@@ -104,7 +104,7 @@ class Sigmoid(Shape):
         return values
 
     def loss(self, fitted: FloatArray, y: FloatArray) -> FloatArray:
-        p = np.clip(fitted, _LEFT_TO_CHANCE, 1 - _LEFT_TO_CHANCE)
+        p = np.clip(fitted, LEFT_TO_CHANCE, 1 - LEFT_TO_CHANCE)
         loss: FloatArray = -(y * np.log(p) + (1 - y) * np.log1p(-p))
         return loss
 
