@@ -27,6 +27,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "scikit-learn==1.9.1",
     ),
     "numpy 1": ("adelie==1.1.52", "numpy==1.26.4", "scikit-learn==1.9.1"),
+    # For benchmarks.intervals alone.
+    "conformal": ("MAPIE==1.6.0", "numpy==2.4.6", "scikit-learn==1.9.1"),
     "ratings": ("scikit-surprise==1.1.5", "implicit==0.7.3", "numpy==2.4.6", "pandas==3.0.6"),
 }  # fmt: skip
 # Told of beside the peers of a group.

@@ -72,10 +72,13 @@ def test_every_model_has_one(model):
     assert "nan" not in text
 
 
-def test_weights_are_listed_by_size_with_their_names():
-    order = np.argsort(-np.abs(REGRESSOR.coef_))[:3]
+def test_weights_are_listed_by_effect_with_their_names():
+    order = np.argsort(-np.abs(REGRESSOR.coef_ * FRAME.std().to_numpy()))[:3]
     expected = [[FRAME.columns[j], f"{REGRESSOR.coef_[j]:+.4g}"] for j in order]
-    assert table(summarise(REGRESSOR), "Weights") == [["feature", "weight"], *expected]
+    rows = table(summarise(REGRESSOR), "Weights")
+    assert [row[:2] for row in rows] == [["feature", "weight"], *expected]
+    assert rows[0][2:] == ["effect"]
+    assert [row[4] for row in rows[1:]] == ["→"] * 3
     assert table(summarise(REGRESSOR, top=2), "Weights")[3:] == [["and", "1", "more"]]
     assert table(summarise(BINARY), "Weights")[1][0] == f"x{np.argmax(np.abs(BINARY.coef_))}"
     assert table(summarise(FLAT), "Weights") == [["all", "are", "zero"]]
@@ -86,9 +89,9 @@ def test_searches_tell_what_was_chosen_and_how_steady_it_is():
     assert f"best held-out neg_mean_squared_error {SEARCH.best_score_:.4g}" in text
     for name, value in SEARCH.best_params_.items():
         assert f"{name}={value if isinstance(value, str) else format(value, '.4g')}" in text
-    j = np.argmax(np.abs(SEARCH.coef_))
+    j = np.argmax(np.abs(SEARCH.coef_ * FRAME.std().to_numpy()))
     first = table(text, "Weights")[1]
-    assert first == [FRAME.columns[j], f"{SEARCH.coef_[j]:+.4g}", f"{SEARCH.stability_[j]:.0%}"]
+    assert first[:3] == [FRAME.columns[j], f"{SEARCH.coef_[j]:+.4g}", f"{SEARCH.stability_[j]:.0%}"]
     assert "Search" not in summarise(REGRESSOR)
 
 

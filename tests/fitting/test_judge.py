@@ -58,7 +58,7 @@ def judge(scoring, y, weight=None, unit=1.0, is_classifier=False, structure=None
     Y = y.reshape(N, -1) / unit
     targets = Targets(y, Y, np.full(Y.shape[1], unit))
     plan = make_plan(3, None, is_classifier=is_classifier, structure=structure)
-    how = Scoring(scoring, check_scoring(estimator, scoring=scoring), kind, True)
+    how = Scoring(scoring, check_scoring(estimator, scoring=scoring), kind, "binary")
     return Judge(plan, how, np.zeros((N, 3)), targets, weight, SPLITS)
 
 

@@ -111,7 +111,7 @@ def test_places_of_the_template_in_names_are_text():
     title, target = "{{BODY}} {{SCRIPT}} {{NONE}}", r"{{FOOT}} \1"
     text = make_report(model, X, Y, title=title, target_name=target)
     assert f"<title>{title}</title>" in text
-    assert f"features predict {target}" in text
+    assert f"features are in use to predict {target}" in text
     assert text.count('id="answer"') == text.count("<footer>singleindex") == 1
 
 

@@ -181,6 +181,7 @@ def make_record(
         "confusion": fitting.confusion,
         "training_index": index_facts(fitting.model, data.train.X),
         "warnings": data.warnings,
+        "test_errors": fitting.test_errors,
     }
 
 

@@ -42,6 +42,7 @@ class Fitting:
     test_scores: dict[str, float]
     null_scores: dict[str, float]
     confusion: dict[str, int] | None
+    test_errors: dict[str, dict[str, float]]
 
 
 def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[str]]:
@@ -77,11 +78,11 @@ def run_fit(model: Any, data: Data, options: FitOptions, notes: list[str]) -> Fi
         model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)
-    test, null = held_out_scores(model, data.train, data.test)
+    test, null, errors = held_out_scores(model, data.train, data.test)
     confusion = None
     if data.test is not None:
         confusion = confusion_of(model, data.test.X, data.test.y, options.threshold or Threshold())
-    return Fitting(model, notes, test, null, confusion)
+    return Fitting(model, notes, test, null, confusion, errors)
 
 
 def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, verbose: bool) -> Any:
@@ -122,12 +123,14 @@ def possible_folds(data: Data, folds: int) -> tuple[int, str]:
     return folds, ""
 
 
-def held_out_scores(model: Any, train: Rows, test: Rows | None) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the scores on the rows that were kept back, of the model and of the null model."""
+def held_out_scores(
+    model: Any, train: Rows, test: Rows | None
+) -> tuple[dict[str, float], dict[str, float], dict[str, dict[str, float]]]:
+    """Return the scores on the rows that were kept back, of the model and of the null model, and errors."""
     if test is None:
-        return {}, {}
-    from ..inspection.scores import null_predictions, predictions_of, score_all
+        return {}, {}, {}
+    from ..inspection.scores import null_predictions, predictions_of, score_all, score_errors
 
-    found = score_all(predictions_of(model, test.X), test.y, model)
-    null = score_all(null_predictions(model, train.y, test.n, train.weight), test.y, model)
-    return found, null
+    predicted, null = predictions_of(model, test.X), null_predictions(model, train.y, test.n, train.weight)
+    errors = score_errors(model, predicted, null, test.y)
+    return score_all(predicted, test.y, model), score_all(null, test.y, model), errors

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from ..tables.columns import no_such_column
 from .csv_text import csv_text
 from .decisions import THRESHOLD, Threshold, check_threshold, decide
-from .messages import CliError, say_note
+from .messages import CliError, counted, say_note
 from .model_file import ModelFile, prepared_rows, read_for, read_model
 from .options import DATA, FILE, MODEL, READING, split_options, talking
 from .output import check_output, write_output
 from .tables import Table, need
+from .text import output_names
+
+if TYPE_CHECKING:
+    from ..inspection import Change
 
 EPILOG = """\b
 Examples:
   singleindex predict model.sim new.csv > predicted.csv
   singleindex predict model.sim new.csv --with patient_id -o predicted.parquet
   singleindex predict model.sim week-1.xlsx week-2.xlsx --notes
+  singleindex predict model.sim new.csv --explain --to-pass 0.5
   cat new.csv | singleindex predict model.sim - --json
+
+With --explain the contributions and the base, the index of the mean row, add up to the index; for several
+outputs or classes there is one of each. Values beyond all of those of the fit are named.
 
 Writes one row per row of DATA: the prediction; for classes the probability of each; and the index
 w · x, which ranks without ties. In CSV, text that a spreadsheet would compute, such as =1+1, gets an
@@ -38,6 +47,11 @@ apostrophe in front; Parquet and JSON have it as it is.
 )
 @click.option("--with", "copied", multiple=True, metavar="COL", help="Copy a column of DATA to the output.")
 @THRESHOLD
+@click.option("--explain", is_flag=True, help="Add what each feature contributes to the index.")
+@click.option(
+    "--to-pass", type=float, metavar="VALUE",
+    help="Add the smallest change of one feature that takes the prediction past this.",
+)  # fmt: skip
 @click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
 @click.option(
     "--notes", is_flag=True, help="A column that tells of values filled in, out of range or unknown."
@@ -46,7 +60,7 @@ apostrophe in front; Parquet and JSON have it as it is.
 @talking
 def command(
     model: str, data: tuple[str, ...], output: str, copied: tuple[str, ...], threshold: Threshold | None,
-    impute: bool, notes: bool, as_json: bool, quiet: bool, **given: Any,
+    explain: bool, to_pass: float | None, impute: bool, notes: bool, as_json: bool, quiet: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Predict the rows of DATA with a saved MODEL."""
     if model == "-" in data:
@@ -60,6 +74,8 @@ def command(
     for note in odd.summary() if odd else []:
         say_note(note)
     found = copied_columns(table, copied) | predicted_columns(file, X, threshold or file.threshold)
+    if explain or to_pass is not None:
+        found |= explained_columns(file, X, explain, to_pass)
     if notes:
         found["notes"] = odd.row_notes() if odd else [""] * table.n_rows
     if as_json:
@@ -100,6 +116,36 @@ def predicted_columns(file: ModelFile, X: Any, threshold: Threshold) -> dict[str
     if shifted.ndim == 1:
         return found | {"index": shifted}
     return found | {f"index of {name}": shifted[:, k] for k, name in enumerate(file.class_names)}
+
+
+def explained_columns(file: ModelFile, X: Any, explain: bool, to_pass: float | None) -> dict[str, Any]:
+    """Return what the model makes of each row: contributions, and what would change its prediction."""
+    from ..estimators.effects import ranking
+    from ..inspection import explain as explain_rows
+
+    facts = file.facts
+    told, found = explain_rows(file.model, X, feature_names=file.preparation.names), dict[str, Any]()
+    several = len(facts.outputs) > 1
+    for k, (output, name) in enumerate(zip(facts.outputs, output_names(file), strict=True)):
+        to, on = (f" to {name}", f" of {name}") if several else ("", "")
+        if explain:
+            added = told.contributions[:, :, k] if several else told.contributions
+            # As the index is written: with its intercept.
+            base = (told.base[k] if several else told.base) + output.intercept
+            found[f"base{on}"] = np.full(len(added), base)
+            used = [j for j in ranking(facts) if output.weights[j]]
+            found |= {f"contribution{to} of {told.feature_names[j]}": added[:, j] for j in used}
+        if to_pass is not None:
+            changes = told.to_pass(to_pass, output.label if several else None)
+            found[f"to pass {to_pass:g}{on}"] = [change_text(change) for change in changes]
+    if told.outside.any():
+        say_note(f"{counted(int(told.outside.any(axis=1).sum()), 'row')} with values beyond those of the fit")
+        found["outside"] = ["; ".join(told.outside_names(row)) for row in range(len(told))]
+    return found
+
+
+def change_text(change: Change | None) -> str:
+    return "" if change is None else f"{change.name} from {change.value:.4g} to {change.to:.4g}"
 
 
 def as_list(values: Any) -> list[Any]:

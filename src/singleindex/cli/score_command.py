@@ -53,16 +53,19 @@ def command(
         say_note(
             "the model was fitted to a file of this name; rows it has seen make it look better than it is"
         )
-    scores, null = scores_of(file, X, y)
+    scores, null, errors = scores_of(file, X, y)
     check_threshold(threshold, file.positive is not None, has_class_weight=False)
     threshold = threshold or file.threshold
     confusion = confusion_of(file.model, X, y, threshold)
     drift = drift_of(file, X, odd)
     if as_json:
-        found = {"n_rows": len(y), "scores": scores, "null": null, "confusion": confusion, "drift": drift}
+        found = {
+            "n_rows": len(y), "scores": scores, "null": null, "errors": errors, "confusion": confusion,
+            "drift": drift,
+        }  # fmt: skip
         click.echo(json.dumps(found, indent=1))
         return
-    lines = score_table(scores, null, f"{len(y)} rows")
+    lines = score_table(scores, null, errors, f"{len(y)} rows")
     if confusion:
         lines += ["", *confusion_lines(confusion, file.class_names, threshold)]
     click.echo(printable_lines([*lines, *drift_lines(drift, output_names(file))]))
@@ -91,8 +94,11 @@ def check_classes(file: ModelFile, target: Target) -> None:
         )
 
 
-def scores_of(file: ModelFile, X: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
-    from ..inspection.scores import null_predictions, predictions_of, score_all
+def scores_of(
+    file: ModelFile, X: Any, y: Any
+) -> tuple[dict[str, float], dict[str, float], dict[str, dict[str, float]]]:
+    from ..inspection.scores import null_predictions, predictions_of, score_all, score_errors
 
-    scores = score_all(predictions_of(file.model, X), y, file.model)
-    return scores, score_all(null_predictions(file.model, y, len(y)), y, file.model)
+    predicted, null = predictions_of(file.model, X), null_predictions(file.model, y, len(y))
+    errors = score_errors(file.model, predicted, null, y)
+    return score_all(predicted, y, file.model), score_all(null, y, file.model), errors

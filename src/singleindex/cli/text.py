@@ -12,6 +12,7 @@ from .messages import counted, printable_lines
 from .model_file import ModelFile
 
 if TYPE_CHECKING:
+    from ..estimators.effects import Effect
     from ..estimators.outputs import Search
 
 _MOST_FEATURES = 15
@@ -37,10 +38,14 @@ def summary_json(file: ModelFile) -> dict[str, Any]:
     search = file.facts.search
     if search is not None:
         found["settings"] = plain(search.params)
-        found["cross_validation"] = {"scoring": str(search.scoring), "score": search.score}
+        found["cross_validation"] = {
+            "scoring": str(search.scoring), "score": search.score, "held_out": search.held_out,
+            "p_value": search.p_value,
+        }  # fmt: skip
     if record.get("test_scores"):
         found["held_out"] = {
             "n_rows": record["n_test"], "scores": record["test_scores"], "null": record["null_scores"],
+            "errors": record.get("test_errors", {}),
         }  # fmt: skip
     if file.positive is not None:
         found |= {"positive": file.positive, "threshold": file.threshold.as_record()}
@@ -55,13 +60,16 @@ def plain(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def feature_records(file: ModelFile) -> list[dict[str, Any]]:
-    """Return the features with a weight, the strongest first."""
-    coef, stability = file.facts.coef, file.facts.stability
-    size = np.abs(coef).max(axis=1)
+    """Return the features with a weight, those that change the prediction most first."""
+    from ..estimators.effects import effects_of, ranking
+
+    facts = file.facts
+    coef, stability = facts.coef, facts.stability
     names = file.preparation.names
     outputs = output_names(file)
+    effects = {one.feature: one for one in effects_of(facts)}
     found = []
-    for j in np.argsort(-size, kind="stable")[: int(np.count_nonzero(size))].tolist():
+    for j in ranking(facts):
         record: dict[str, Any] = {"name": names[j]}
         if coef.shape[1] == 1:
             record["weight"] = float(coef[j, 0])
@@ -69,8 +77,18 @@ def feature_records(file: ModelFile) -> list[dict[str, Any]]:
             record["weights"] = {name: float(w) for name, w in zip(outputs, coef[j], strict=True)}
         if stability is not None:
             record["stability"] = float(stability[j])
+        if j in effects:
+            record |= effect_record(effects[j], facts.kind, outputs)
         found.append(record)
     return found
+
+
+def effect_record(effect: Effect, kind: str, outputs: list[str]) -> dict[str, Any]:
+    """Return what a feature does to the prediction: for one output in words, for several by name."""
+    if len(outputs) > 1:
+        return {"effects": {name: float(size) for name, size in zip(outputs, effect.size, strict=True)}}
+    told = {"step": effect.step, "before": float(effect.before[0]), "after": float(effect.after[0])}
+    return {"effect": {"per_spread": float(effect.size[0]), **told, "words": effect.in_words(kind)}}
 
 
 def output_names(file: ModelFile) -> list[str]:
@@ -95,7 +113,19 @@ def summary_text(file: ModelFile) -> str:
     used = counted(len(facts.used), "feature")
     lines.append(f"{'model':10s}{used} with a weight")
     lines += score_lines(file)
+    lines += ["", *finding_lines(file)]
     return printable_lines([*lines, "", *feature_lines(file), "", *link_lines(file)])
+
+
+def finding_lines(file: ModelFile) -> list[str]:
+    """Return what to take home, and how to read what follows where there is nothing to take."""
+    from ..estimators.headline import has_evidence, headline
+
+    search = file.facts.search
+    lines = [f"{headline(file.facts, ', '.join(file.targets))}."]
+    if search is not None and not has_evidence(search.p_value):
+        lines.append("What follows is what such a search finds in noise; do not read anything into it.")
+    return lines
 
 
 def settings_text(search: Search | None) -> str:
@@ -122,22 +152,42 @@ def score_lines(file: ModelFile) -> list[str]:
         lines.append(
             f"{'chosen by':10s}{what}, the best of {n_tried} candidates (new rows: --holdout, or report)"
         )
+        lines += held_out_lines(search)
     if record.get("test_scores"):
-        lines += [
-            "",
-            *score_table(record["test_scores"], record["null_scores"], f"{record['n_test']} held-out rows"),
-        ]
+        table = score_table(
+            record["test_scores"], record["null_scores"], record.get("test_errors", {}),
+            f"{record['n_test']} held-out rows",
+        )  # fmt: skip
+        lines += ["", *table]
     if record.get("confusion"):
         lines += ["", *confusion_lines(record["confusion"], file.class_names, file.threshold)]
     return lines
 
 
-def score_table(scores: dict[str, float], null: dict[str, float], rows: str) -> list[str]:
-    """Return the scores beside those of what only knows the mean."""
-    lines = [f"{f'on {rows}':32s}{'model':>10s}{'no features':>13s}"]
+def held_out_lines(search: Search) -> list[str]:
+    """Return what the folds say of the model as a whole, in the scores that people know."""
+    found = []
+    for name in ("AUC", "log-loss", "Brier score", "R²"):
+        if name in search.held_out:
+            one = search.held_out[name]
+            beside = f", without features {one['other']:.3g}" if name != "AUC" and name != "R²" else ""
+            found.append(f"{name} {one['score']:.3g} ± {one['error']:.1g}{beside}")
+    return [f"{'held out':10s}{'; '.join(found)}"] if found else []
+
+
+def score_table(
+    scores: dict[str, float], null: dict[str, float], errors: dict[str, dict[str, float]], rows: str
+) -> list[str]:
+    """Return the scores beside those of what only knows the mean; ± is one standard error."""
+    lines = [f"{f'on {rows}':24s}{'model':>18s}{'no features':>13s}{'better by':>20s}"]
     for name, value in scores.items():
         beside = f"{as_written(null[name]):>13s}" if name in null else ""
-        lines.append(f"  {name:30s}{as_written(value):>10s}{beside}")
+        error = errors.get(name, {})
+        own = as_written(value) + (f" ± {as_written(error['error'], 2)}" if error else "")
+        gain = ""
+        if "gain" in error:
+            gain = f"{signed(error['gain'], 3)} ± {as_written(error['gain_error'], 2)}"
+        lines.append(f"  {name:22s}{own:>18s}{beside}{gain:>20s}".rstrip())
     return lines
 
 
@@ -149,17 +199,21 @@ def feature_lines(file: ModelFile) -> list[str]:
     width = min(max(len("feature"), *(len(r["name"]) for r in shown)), 50)
     outputs = output_names(file)
     stable = any("stability" in r for r in shown)
-    lines = [f"{'feature':{width}s}  {'weight':>10s}{'   in folds' if stable else ''}"]
-    if "weights" in shown[0]:
-        names = "".join(f"{name[:10]:>12s}" for name in outputs[:6])
-        lines = [f"{'feature':{width}s}{names}{'   in folds' if stable else ''}"]
+    known = any("effect" in r for r in shown)
+    heads = ["weight"] if "weight" in shown[0] else [name[:10] for name in outputs[:6]]
+    lines = [f"{'feature':{width}s}" + "".join(f"{head:>12s}" for head in heads)]
+    lines[0] += ("   in folds" if stable else "") + ("   effect on the prediction" if known else "")
     for record in shown:
         name = record["name"] if len(record["name"]) <= width else record["name"][: width - 1] + "…"
-        weights = [record["weight"]] if "weight" in record else list(record["weights"].values())[:6]
+        several = record.get("effects", record.get("weights", {}))
+        weights = [record["weight"]] if "weight" in record else list(several.values())[:6]
         cells = "".join(f"{signed(weight):>12s}" for weight in weights)
-        lines.append(f"{name:{width}s}{cells}" + (f"{record['stability']:11.0%}" if stable else ""))
+        cells += f"{record['stability']:11.0%}" if stable else ""
+        lines.append(f"{name:{width}s}{cells}" + (f"   {record['effect']['words']}" if known else ""))
     if len(records) > len(shown):
         lines.append(f"and {len(records) - len(shown)} more")
+    if "effects" in shown[0]:
+        lines.append("numbers are the change of the prediction for one standard deviation of the feature")
     return lines
 
 

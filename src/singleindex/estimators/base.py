@@ -15,6 +15,7 @@ from ..design import Design
 from ..design.blocks import Target
 from ..design.checks import as_sound
 from ..design.survey import TargetSurvey
+from ..fitting.background import with_background
 from ..fitting.blocks import as_source, fit_blocks, is_in_blocks
 from ..fitting.extremes import as_precise, combined, weight_within_reach, wide_enough
 from ..fitting.memory import fit_rows, held_out_rows
@@ -115,7 +116,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
             fitted = stream_rows(plan, X, targets, weight)
         else:
             fitted = fit_rows(plan, X, targets, weight, self._teller(X, targets.y))
-        self._copy(fitted, X.dtype)
+        self._copy(with_background(fitted, X, weight), X.dtype)
         return self
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Targets, FloatArray | None]:
@@ -179,6 +180,7 @@ class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
         attributes["status_"] = results[0].status.name if single else [r.status.name for r in results]
         attributes["n_iter_"] = max(r.n_iter for r in results)
         attributes["best_iter_"] = results[0].best.n_iter if single else [r.best.n_iter for r in results]
+        self.__dict__.pop("background_", None)  # of rows that were learned from before
         self.__dict__.update(attributes | dict(fitted.more))
 
     def _note_features(self, source: Any) -> None:

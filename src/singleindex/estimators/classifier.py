@@ -96,7 +96,7 @@ class SingleIndexClassifier(ClassifierMixin, SingleIndexBase):
         Puts the index at zero where the link crosses one half.
     link_ : callable, or list of callables
         From index to probability, with its corners in `link_.knots_`.
-    n_features_, n_iter_, best_iter_, status_, history_, n_features_in_, feature_names_in_
+    n_features_, background_, n_iter_, best_iter_, status_, history_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexRegressor`.
 
     Notes

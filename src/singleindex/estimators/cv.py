@@ -7,20 +7,26 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
+from sklearn.utils.validation import check_is_fitted
 
+from ..fitting.background import with_background
 from ..fitting.block_search import search_blocks
 from ..fitting.blocks import as_source, is_in_blocks
+from ..fitting.conformal import at_most, interval_at
 from ..fitting.plan import Plan
 from ..fitting.record import Fitted, Targets
 from ..fitting.scoring import Scoring
 from ..fitting.search import SearchSettings, search
+from ..link.venn_abers import venn_abers_at
 from ..solvers.result import FloatArray
 from ..structures import Structure
 from .base import PLANNED, LinkLike, SingleIndexBase
 from .callbacks import all_or_nothing, with_callbacks
 from .classifier import SingleIndexClassifier
 from .namespaces import from_any_namespace
+from .outputs import kind_of
 from .regressor import SingleIndexRegressor
 
 # What a search chooses, or does in its own way.
@@ -70,7 +76,8 @@ class SearchMixin(SingleIndexBase):
         if checkpoint is not None:
             raise ValueError("checkpoint is for data in blocks; leave it out for data in memory.")
         X, targets, weight = self._check_data(X, y, sample_weight)
-        self._copy(self._search(X, targets, weight, groups), X.dtype)
+        fitted = self._search(X, targets, weight, groups)
+        self._copy(with_background(fitted, X, weight), X.dtype)
         return self
 
     def _search(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> Fitted:
@@ -94,10 +101,8 @@ class SearchMixin(SingleIndexBase):
         return held_out
 
     def _scoring(self) -> Scoring:
-        # Of several classes one against the rest, the probabilities have yet to be made to sum to one.
-        classes = vars(self).get("classes_", ())
-        is_apart = len(classes) <= 2 or self.multilabel_
-        return Scoring(self.scoring, check_scoring(self, scoring=self.scoring), self._at_index, is_apart)
+        scorer = check_scoring(self, scoring=self.scoring)
+        return Scoring(self.scoring, scorer, self._at_index, kind_of(vars(self)))
 
     def _at_index(self, index: FloatArray, links: list[Any]) -> Any:
         """Return an estimator whose index is known already, for scorers that ask it to predict."""
@@ -182,7 +187,18 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         The path of the best candidate on all rows: n_atoms, penalty, coefs and mse of every level. Of files
         and Dask with a straight line for a link.
     stability_ : array of shape (n_features,) or (n_features, n_outputs)
-        In which share of the averaged models, over all folds and by weight, each feature is in use.
+        In which share of the averaged models, over all folds and by weight, each feature is in use. Folds
+        share most of their rows: noise can be in all of them.
+    p_value_ : float
+        That of held-out rows, for the hypothesis that no feature predicts y. `summary` says "no evidence"
+        from 0.05 on.
+    held_out_scores_ : dict of dict
+        By measure (R², RMSE, …; AUC, log-loss, Brier score, … of classes) the `score` of held-out rows, which
+        had no part in w, in its weights or in its link, its standard `error`, that of the mean of y
+        (`other`), and the paired `gain` over it with its `gain_error`. Rows of a group in `groups` count as
+        dependent.
+    calibration_ : list of dict
+        What :meth:`predict_interval` needs of the held-out rows, by outputs.
     dense_ : bool
         Whether most of the weight lies with candidates that use every feature. Then w is dense because it
         predicts better so, and small weights mean little.
@@ -190,7 +206,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         Number of features with a weight: those in 30 % of the averaged models at least.
     n_readings_ : int
         Of files and Dask: how often the data were read.
-    coef_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+    coef_, link_, background_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexRegressor`; the history is that of the levels of `path_`.
 
     Examples
@@ -213,6 +229,47 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         tol: float = 1e-2, n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return intervals in which y of new rows lies, by the residuals of rows that were held out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        level : float, default=0.9
+            The share of new rows, like those of the fit, whose y the intervals are to cover.
+
+        Returns
+        -------
+        interval : array of shape (n_samples, 2), or (n_samples, n_outputs, 2)
+            The lower and the upper end. Infinite where `level` asks for more than so few rows can tell: 0.9
+            needs 19 of them.
+
+        Notes
+        -----
+        Conformal, as CV+: every row was held out once, and predicted by models, weights and a link that have
+        not seen it. An interval has the same quantiles of such residuals on both sides of the prediction, in
+        units of how far residuals spread near the row's index. The level holds on average over rows, not at
+        each index; models of folds have fewer rows than the model, so that intervals are rather too wide.
+
+        Examples
+        --------
+        >>> from singleindex import SingleIndexRegressorCV
+        >>> from singleindex.datasets import make_single_index
+        >>> X, y, w, g = make_single_index(
+        ...     300, 20, n_atoms=3, link="clipped", noise="gaussian", random_state=0)
+        >>> low, high = SingleIndexRegressorCV(cv=5).fit(X[:200], y[:200]).predict_interval(X[200:]).T
+        >>> bool(80 <= ((low <= y[200:]) & (y[200:] <= high)).sum() <= 98)
+        True
+        """
+        check_level(level)
+        parts, index = calibration_of(self), np.asarray(self.index(X))
+        fitted = self._fitted_values(index)
+        ends = [
+            interval_at(part, one, of_output, level)
+            for part, one, of_output in zip(parts, _columns(index), _columns(fitted), strict=True)
+        ]
+        return ends[0] if index.ndim == 1 else np.stack(ends, axis=1)
 
 
 class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
@@ -240,7 +297,12 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         Of three classes or more: whether they were learned as one problem, with probabilities in proportion
         to the odds of the links' values, because held-out rows were for it. Otherwise each was learned
         against the rest, and the links' values are divided by their sum.
-    classes_, coef_, intercept_, link_, n_iter_, history_, status_, n_features_in_, feature_names_in_
+    p_value_, held_out_scores_, calibration_
+        As in :class:`SingleIndexRegressorCV`; the last is for :meth:`predict_proba_range` and
+        :meth:`predict_set`.
+    classes_, coef_, intercept_, link_, background_
+        As in :class:`SingleIndexClassifier`.
+    n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexClassifier`.
 
     Examples
@@ -264,6 +326,99 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
+
+    def predict_proba_range(self, X: Any) -> FloatArray:
+        """Return two probabilities for every row, one of which is calibrated: those of Venn and Abers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        range : array of shape (n_samples, 2)
+            The lower and the upper probability of the second class. Of more classes or labels, of shape
+            (n_samples, n_classes, 2), each against all others.
+
+        Notes
+        -----
+        The row is added to those that were held out, as one of the class and as one that is not; isotonic
+        regression on the index then gives two probabilities. How far they are apart tells how much one row
+        can change, which is much where few rows were held out nearby. They are no interval of a level, and
+        `predict_proba` need not lie between them: its link is smoother.
+
+        References
+        ----------
+        Vovk, Petej & Fedorova (2015), Large-scale probabilistic predictors with and without guarantees of
+        validity, NeurIPS.
+
+        Examples
+        --------
+        >>> from singleindex import SingleIndexClassifierCV
+        >>> from singleindex.datasets import make_single_index
+        >>> X, y, w, g = make_single_index(200, 20, n_atoms=3, random_state=0)
+        >>> low, high = SingleIndexClassifierCV(cv=5).fit(X, y).predict_proba_range(X).T
+        >>> bool((low <= high).all())
+        True
+        """
+        parts = calibration_of(self)
+        of_classes = len(parts) > 1 and not self.multilabel_
+        index = np.asarray(self.predict_proba(X) if of_classes else self.index(X))
+        ranges = [venn_abers_at(part, one) for part, one in zip(parts, _columns(index), strict=True)]
+        return ranges[0] if index.ndim == 1 else np.stack(ranges, axis=1)
+
+    def predict_set(self, X: Any, level: float = 0.9) -> NDArray[np.bool_]:
+        """Return for every row the classes among which its own is, in a share of `level` of new rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        level : float, default=0.9
+
+        Returns
+        -------
+        members : array of bool of shape (n_samples, n_classes)
+            Columns in the order of `classes_`; the likeliest class is always in.
+
+        Notes
+        -----
+        Conformal: a class is in the set unless it is held less probable than all but a share 1 − `level` of
+        held-out rows held what came true. The level holds on average over rows and classes.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from singleindex import SingleIndexClassifierCV
+        >>> X, y = load_iris(return_X_y=True)
+        >>> bool(SingleIndexClassifierCV(cv=5).fit(X, y).predict_set(X).sum(axis=1).mean() < 1.3)
+        True
+        """
+        check_level(level)
+        part = calibration_of(self)[0]
+        if self.multilabel_:
+            raise ValueError("predict_set is for classes; of several labels see predict_proba_range.")
+        probability = np.asarray(self.predict_proba(X))
+        members: NDArray[np.bool_] = 1 - probability <= at_most(part, level) + 1e-12
+        members[np.arange(len(members)), probability.argmax(axis=1)] = True
+        return members
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be a share between 0 and 1, such as 0.9, got {level!r}.")
+
+
+def calibration_of(model: Any) -> list[dict[str, FloatArray]]:
+    """Return what held-out rows say of each output."""
+    check_is_fitted(model)
+    found: list[dict[str, FloatArray]] | None = vars(model).get("calibration_")
+    if found is None:
+        raise ValueError("the model was fitted by an earlier version, which kept no residuals; fit it again.")
+    return found
+
+
+def _columns(values: FloatArray) -> list[FloatArray]:
+    return [values] if values.ndim == 1 else list(values.T)
 
 
 def set_search_parameters(estimator: Any, values: dict[str, Any]) -> None:

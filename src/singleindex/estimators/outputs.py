@@ -41,7 +41,9 @@ class Search:
     """What a search tried and chose.
 
     `path` is empty for a completer, which goes along none; `is_dense` where candidates that use nearly every
-    feature have most of the weight.
+    feature have most of the weight. `held_out` are the scores of held-out rows with their errors, and
+    `p_value` is that of the hypothesis that the features do not predict; empty and None where they are not
+    known.
     """
 
     params: dict[str, Any]
@@ -50,6 +52,8 @@ class Search:
     scoring: Any
     path: dict[str, Any]
     is_dense: bool
+    held_out: dict[str, dict[str, float]]
+    p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,8 @@ class Facts:
     """What a fitted model is; `kind` is "regression", "binary", "multiclass" or "multilabel".
 
     `classes` is empty for regression, `feature_names` None where the features have no names, `search` None
-    where the settings were given. `is_coupled` says that probabilities of classes are in proportion to
-    the odds of the links' values.
+    where the settings were given, `background` None where nothing was kept of the rows of the fit.
+    `is_coupled` says that probabilities of classes are in proportion to the odds of the links' values.
     """
 
     estimator: str
@@ -68,6 +72,7 @@ class Facts:
     feature_names: list[str] | None
     search: Search | None
     is_coupled: bool = False
+    background: Mapping[str, Any] | None = None
 
     @property
     def coef(self) -> FloatArray:
@@ -123,7 +128,7 @@ def facts_of(model: Any) -> Facts:
             "such as SingleIndexRegressor."
         )
     n_outputs = len(known["link_"]) if isinstance(known["link_"], list) else 1
-    kind = _kind_of(known, n_outputs)
+    kind = kind_of(known)
     classes: list[Any] = known["classes_"].tolist() if kind != "regression" else []
     labels = {"binary": classes[1:], "multiclass": classes}.get(kind, list(range(n_outputs)))
     what = {"regression": "output", "multilabel": "label"}.get(kind, "class")
@@ -146,6 +151,7 @@ def facts_of(model: Any) -> Facts:
         feature_names=None if names is None else [str(name) for name in names],
         search=search_of(model),
         is_coupled=kind == "multiclass" and bool(model.coupled_),
+        background=known.get("background_"),
     )
 
 
@@ -161,6 +167,8 @@ def search_of(model: Any) -> Search | None:
         scoring=known.get("scoring", "neg_mean_squared_error"),  # all that completers are chosen by
         path=known.get("path_", {}),
         is_dense=known.get("dense_", False),
+        held_out=known.get("held_out_scores_", {}),
+        p_value=known.get("p_value_"),
     )
 
 
@@ -169,12 +177,13 @@ def is_single_index(model: Any) -> bool:
     return "coef_" in vars(model) and "link_" in vars(model)
 
 
-def _kind_of(known: Mapping[str, Any], n_outputs: int) -> str:
+def kind_of(known: Mapping[str, Any]) -> str:
+    """Return what an estimator of these attributes predicts, as `Facts.kind` has it."""
     if "classes_" not in known:
         return "regression"
     if known["multilabel_"]:
         return "multilabel"
-    return "binary" if n_outputs == 1 else "multiclass"
+    return "binary" if len(known["classes_"]) == 2 else "multiclass"
 
 
 def _each(value: Any, n_outputs: int) -> list[Any]:

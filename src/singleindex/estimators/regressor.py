@@ -78,6 +78,9 @@ class SingleIndexRegressor(RegressorMixin, SingleIndexBase):
         Number of features with a weight, for any output.
     link_ : callable, or list of callables for several outputs
         The learned link, with its corners in `link_.knots_`.
+    background_ : dict
+        The rows of the fit in a few numbers, for effects and explanations: mean, spread and range of the
+        features with a weight, and the index of at most 200 rows. Not there after data in blocks and streams.
     n_iter_ : int
         Iterations run (the most over outputs).
     best_iter_ : int

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import row_norms
 
 from ..design import Design, Scaling, View, as_design
+from ..fitting.background import with_background
 from ..fitting.blocks import IN_MEMORY, is_in_blocks
 from ..fitting.checks import check_count, check_number, check_slope, check_varies
 from ..fitting.extremes import unit_of
@@ -110,7 +111,7 @@ class Slisotron(RegressorMixin, SingleIndexBase):
             result = drive(method, max_iter=max_iter, tol=tol, on_iteration=progress)
         fitted = as_fitted([result], view.to_features, unit)
         progress.end(fitted)
-        self._copy(fitted, X.dtype)
+        self._copy(with_background(fitted, X, weight), X.dtype)
         return self
 
     @by_blocks

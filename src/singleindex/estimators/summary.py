@@ -9,7 +9,9 @@ import numpy as np
 from ..fitting.checks import check_count
 from ..solvers import Status
 from ..solvers.result import FloatArray
-from .outputs import Output, Search, facts_of
+from .effects import Effect, effects_of, ranking
+from .headline import headline
+from .outputs import Facts, Output, Search, facts_of
 
 _MAX_STEPS = 6
 _MAX_FLATS = 3
@@ -23,7 +25,7 @@ def summarise(model: Any, top: int = 20) -> str:
     model : fitted estimator
         A single-index regressor or classifier, plain or with a search.
     top : int, default=20
-        The largest number of features to list, by the size of their weight.
+        The largest number of features to list, by the size of their effect on the prediction.
 
     Returns
     -------
@@ -33,9 +35,12 @@ def summarise(model: Any, top: int = 20) -> str:
     Notes
     -----
     Weights are in the units of X, and their common length is determined only together with the slope of the
-    link. The errors are those of the training rows in the solver, before w got its final length and link:
-    they say how the solver went, not how well the model predicts. After a joint fit of several outputs they
-    are the sum over all.
+    link. An effect is what adding so much to the feature makes of the mean prediction, all else alike;
+    features are ranked by what one standard deviation does. Scores of held-out rows have their standard
+    errors, and so has the gain over the mean of y; no evidence means that their test at 5 % finds none. The
+    errors are those of the training rows in the solver, before w got its final length and link: they say how
+    the solver went, not how well the model predicts. After a joint fit of several outputs they are the sum
+    over all.
 
     Examples
     --------
@@ -48,9 +53,9 @@ def summarise(model: Any, top: int = 20) -> str:
     <BLANKLINE>
     Solver: CONVERGED, ...
     Weights
-      feature   weight
-      x31      -0.29...
-      x25      -0.26...
+      feature   weight               effect
+      x31      -0.29... ...
+      x25      -0.26... ...
       and 1 more
     Link
       from ... to ..., for the index from ... to ...
@@ -62,13 +67,16 @@ def summarise(model: Any, top: int = 20) -> str:
     outputs, several, features = facts.outputs, len(facts.outputs) > 1, facts.names()
     size = f"{len(features)} features, {len(facts.used)} with a weight"
     lines = [f"{facts.estimator}: {size}{f', {len(outputs)} outputs' if several else ''}"]
+    if facts.search is not None and facts.search.p_value is not None:
+        lines.append(headline(facts))
     lines += _search_lines(facts.search)
+    effects = effects_of(facts)
     for output in outputs:
         lines += ["", *([f"== {output.name} =="] if several else [])]
         lines += _solver_lines(
             output, "level" if facts.search is not None and facts.search.path else "iteration"
         )
-        lines += _weight_lines(output, features, top)
+        lines += _weight_lines(facts, output, effects, features, top)
         lines += _link_lines(output, facts.kind)
     return "\n".join(lines)
 
@@ -118,7 +126,20 @@ def _search_lines(search: Search | None) -> list[str]:
     chosen = ", ".join(f"{name}={_number(value)}" for name, value in search.params.items())
     tried = len(search.results["mean_test_score"])
     first = f"Search: {tried} candidates, best held-out {scoring} {search.score:.4g}"
-    return [first, f"  {chosen}", *_average_lines(search)]
+    return [first, f"  {chosen}", *_average_lines(search), *_score_lines(search)]
+
+
+def _score_lines(search: Search) -> list[str]:
+    """Return what held-out rows say of the whole of it, each score with its standard error."""
+    rows: list[tuple[str, ...]] = [("held-out rows", "score", "no features", "gain")]
+    for name, one in search.held_out.items():
+        beside = (
+            (f"{one['other']:.4g}", f"{one['gain']:+.3g} ± {one['gain_error']:.2g}")
+            if "gain" in one
+            else ("", "")
+        )
+        rows.append((name, f"{one['score']:.4g} ± {one['error']:.2g}", *beside))
+    return _table(rows) if len(rows) > 1 else []
 
 
 def _average_lines(search: Search) -> list[str]:
@@ -168,16 +189,26 @@ def _steps_to_show(n_steps: int, kept: int) -> list[int]:
 # ---------------------------------------------------------------- what it is
 
 
-def _weight_lines(output: Output, names: list[str], top: int) -> list[str]:
+def _weight_lines(
+    facts: Facts, output: Output, effects: list[Effect], names: list[str], top: int
+) -> list[str]:
     weights, stability = output.weights, output.stability
-    used = np.flatnonzero(weights)
-    shown = used[np.argsort(-np.abs(weights[used]), kind="stable")][:top]
-    rows = [("feature", "weight", *(["in models"] if stability is not None else []))]
-    for j in shown:
-        share = [] if stability is None else [f"{stability[j]:.0%}"]
-        rows.append((names[j], f"{weights[j]:+.4g}", *share))
-    lines = ["Weights", *_table(rows)] if len(shown) else ["Weights", "  all are zero"]
-    return lines + ([f"  and {len(used) - len(shown)} more"] if len(used) > len(shown) else [])
+    used = [j for j in ranking(facts) if weights[j]]
+    words = {one.feature: one.in_words(facts.kind, output.number) for one in effects}
+    rows = [_weight_row("feature", "weight", "in models", "effect", stability is not None, bool(words))]
+    for j in used[:top]:
+        share = "" if stability is None else f"{stability[j]:.0%}"
+        rows.append(
+            _weight_row(names[j], f"{weights[j]:+.4g}", share, words.get(j, ""), bool(share), bool(words))
+        )
+    lines = ["Weights", *_table(rows)] if used else ["Weights", "  all are zero"]
+    return lines + ([f"  and {len(used) - top} more"] if len(used) > top else [])
+
+
+def _weight_row(
+    name: str, weight: str, share: str, effect: str, with_share: bool, with_effect: bool
+) -> tuple[str, ...]:
+    return (name, weight, *([share] if with_share else []), *([effect] if with_effect else []))
 
 
 def _link_lines(output: Output, kind: str) -> list[str]:

@@ -118,11 +118,25 @@ class Scores:
         How many rows, or folds, each unit counts for.
     splits : array of shape (n_candidates, n_splits)
         Minus the mean loss of every split: what the user asked for.
+    rows : array of shape (n_units,) or None
+        The number of the row that each unit is; None where units are splits, those with a score.
     """
 
     losses: FloatArray
     weight: FloatArray
     splits: FloatArray
+    rows: NDArray[np.intp] | None = None
+
+    def without(self, split: int, test: NDArray[np.intp]) -> Scores:
+        """Return what the other splits say; all of them where no other one says anything."""
+        if self.rows is None:
+            kept = np.flatnonzero(np.isfinite(self.splits).any(axis=0)) != split
+        else:
+            kept = ~np.isin(self.rows, test)
+        if not kept.any():
+            return self
+        rows = None if self.rows is None else self.rows[kept]
+        return Scores(self.losses[:, kept], self.weight[kept], self.splits, rows)
 
     @property
     def mean(self) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from ..solvers import Iterate, SolverResult
 from ..solvers.result import FloatArray
 from .bank import Bank, Scores
+from .calibration import held_out_record
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
 from .extremes import check_kept
@@ -22,7 +23,10 @@ from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
 from .together import with_links_together
+from .unseen import predict_unseen
 from .whole import whole_path
+
+Weigh = Callable[[int, Scores], FloatArray]
 
 # Coefficients that fewer of the averaged models use are left out.
 LEAST_VOTES = 0.3
@@ -43,6 +47,11 @@ class Chosen:
         By fold, what was cut.
     is_limited : bool
         Whether the number of atoms must not be exceeded.
+    weigh : callable
+        From the number of an output and what some rows say of it to the weights of the candidates; None of
+        data in blocks, whose held-out rows are not kept.
+    uncut : Chosen or None
+        What the averages that were cut are made of.
     """
 
     bank: Bank
@@ -51,6 +60,8 @@ class Chosen:
     cutter: Cutter | None
     averages: list[FloatArray] = field(default_factory=list)
     is_limited: bool = False
+    weigh: Weigh | None = None
+    uncut: Chosen | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +86,9 @@ class Outcome:
         return self.bank.keys[heaviest(self.first, self.weights, on_shown_paths(self.bank, self.cells))]
 
 
-def as_record(settings: Any, data: Any, targets: Targets, found: Outcome) -> Fitted:
+def as_record(
+    settings: Any, data: Any, targets: Targets, found: Outcome, splits: Sequence[Any], kind: str, groups: Any
+) -> Fitted:
     """Return the model with its link and the record of the search."""
     plan, chosen, best = found.plan, found.chosen, found.best
     dense = [is_dense(found.cells[key.cell], key.level, data.whole.n_rows) for key in found.bank.keys]
@@ -89,12 +102,16 @@ def as_record(settings: Any, data: Any, targets: Targets, found: Outcome) -> Fit
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
     held_out = chosen.bank.mean_held_out(chosen.weights)
     results = with_links(plan, settings, data, results, held_out)
+    unseen = uncut = predict_unseen(plan, data, splits, chosen, results, settings.held_out_link)
+    if chosen.uncut is not None:
+        uncut = predict_unseen(plan, data, splits, chosen.uncut, results, settings.held_out_link)
     unit = targets.unit
     more = {
         **search_record(found),
         "path_": path.record(unit, data.to_features),
         "stability_": votes[:, 0] if votes.shape[1] == 1 else votes,
         "dense_": bool(found.weights[dense].sum(axis=0).mean() > 0.5),
+        **held_out_record(kind, data, targets, unseen, uncut, groups),
     }
     if plan.is_classifier:
         more["coupled_"] = plan.is_together

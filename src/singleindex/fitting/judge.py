@@ -57,7 +57,7 @@ class Judge:
         if n_outputs > 1 and self.plan.is_joint(n_outputs):
             losses = [np.mean(losses, axis=0)] * n_outputs
         splits = self._split_means(self._reported(fitted, seen, losses), seen)
-        return [Scores(one, weight, splits) for one in losses]
+        return [Scores(one, weight, splits, seen) for one in losses]
 
     def fitted(self, held_out: FloatArray, seen: Any) -> FloatArray:
         """Return the predictions of every candidate for rows that were held out."""
@@ -76,7 +76,7 @@ class Judge:
         index, Y, weight, shape = held_out[:, seen], self.Y[seen], self.weight[seen], Softmax()
         p = shape.values(shape.fit(index, Y, weight), index)
         losses = shape.loss(p, Y) if self.scoring.is_log_loss else self.scoring.loss_of_classes(p, Y)
-        return [Scores(losses, weight, self._split_means(losses, seen))] * held_out.shape[2]
+        return [Scores(losses, weight, self._split_means(losses, seen), seen)] * held_out.shape[2]
 
     def _reported(self, fitted: FloatArray, seen: Any, losses: list[FloatArray]) -> FloatArray:
         """Return the losses that the user is told: in the units of y, of classes all together."""

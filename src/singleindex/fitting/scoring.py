@@ -61,14 +61,19 @@ class Scoring:
         scikit-learn's scorer of it.
     as_model : callable
         From the index of some rows and the links to an estimator that predicts with these.
-    is_apart : bool
-        Whether every output is scored by itself: not where probabilities have yet to be made to sum to one.
+    kind : {"regression", "binary", "multilabel", "multiclass"}
+        What is predicted.
     """
 
     name: Any
     scorer: Any
     as_model: Callable[[FloatArray, list[Any]], Any]
-    is_apart: bool
+    kind: str
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether every output is scored by itself: not where probabilities have yet to sum to one."""
+        return self.kind != "multiclass"
 
     @property
     def is_by_rows(self) -> bool:

@@ -142,7 +142,7 @@ def search(
         judge = Judge(one, scoring, X, targets, weight, splits)
         found.append(search_one(one, settings, data, splits, sizes, judge, progress))
     best = found[-1] if found[-1].loss <= found[0].loss else found[0]
-    fitted = as_record(settings, data, targets, best)
+    fitted = as_record(settings, data, targets, best, splits, scoring.kind, groups)
     progress.end(fitted)
     return fitted
 
@@ -175,10 +175,13 @@ def search_one(
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
     dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
-    weights = np.column_stack(
-        [choose_first(settings.rule, k, first[k], bank, dense, data) for k in range(len(first))]
-    )
-    chosen = second_stage(plan, settings, data, splits, sizes, bank, weights, judge, first)
+
+    def weigh(k: int, scores: Scores) -> FloatArray:
+        return choose_first(settings.rule, k, scores, bank, dense, data)
+
+    weights = np.column_stack([weigh(k, one) for k, one in enumerate(first)])
+    uncut = Chosen(bank, first, weights, None, weigh=weigh)
+    chosen = second_stage(plan, settings, data, splits, sizes, uncut, judge)
     progress.step("stage scored")
     final = judge.scores(chosen.bank.mean_held_out(chosen.weights)[None])
     loss = -float(np.nanmean(final[0].splits))
@@ -255,14 +258,13 @@ def second_stage(
     data: Data,
     splits: Sequence[Any],
     sizes: list[int] | None,
-    bank: Bank,
-    weights: FloatArray,
+    uncut: Chosen,
     judge: Judge,
-    first: Sequence[Scores],
 ) -> Chosen:
     """Cut the averages of all folds to few atoms, where held-out rows are for it."""
     if sizes is not None and not sizes:
-        return Chosen(bank, first, weights, None)
+        return uncut
+    bank, weights = uncut.bank, uncut.weights
     averages = [bank.average(f, weights, data.n_features) for f in range(len(splits))]
     tried = sizes
     if tried is None:
@@ -276,16 +278,17 @@ def second_stage(
         found.append(on_split(data, split, partial(cutter.models, average, votes)))
     of_cuts = common_bank(found, len(data.Y), data.n_outputs)
     if not of_cuts.keys:
-        return Chosen(bank, first, weights, None)
+        return uncut
     scores = judge.scores(of_cuts.held_out)
-    if settings.rule == "average" and sizes is None:
-        second = np.column_stack([second_weights(one, of_cuts, data) for one in scores])
-    else:
+
+    def weigh(k: int, of_output: Scores) -> FloatArray:
+        if settings.rule == "average" and sizes is None:
+            return second_weights(of_output, of_cuts, data)
         every = np.ones(len(of_cuts.keys), dtype=bool)
-        second = np.column_stack(
-            [single_weights(settings.rule, one, of_cuts.n_atoms(), every) for one in scores]
-        )
-    return Chosen(of_cuts, scores, second, cutter, averages, is_limited=sizes is not None)
+        return single_weights(settings.rule, of_output, of_cuts.n_atoms(), every)
+
+    second = np.column_stack([weigh(k, one) for k, one in enumerate(scores)])
+    return Chosen(of_cuts, scores, second, cutter, averages, sizes is not None, weigh, uncut)
 
 
 def second_weights(scores: Scores, cuts: Bank, data: Data) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from ..estimators.effects import ranking
 from ..estimators.outputs import Facts, Output, facts_of
 from ..fitting.checks import check_count
 from ..link import Link
@@ -117,14 +118,14 @@ def plot_coefficients(
     model: Any, *, top: int = 20, feature_names: Sequence[str] | None = None, output: Any = None,
     ax: Any = None,
 ) -> Any:  # fmt: skip
-    """Draw the largest coefficients of a fitted model as bars.
+    """Draw the coefficients that count most in a fitted model as bars.
 
     Parameters
     ----------
     model : fitted estimator
         One with `coef_`.
     top : int, default=20
-        The largest number of features to show, by the size of their coefficient. Those with a
+        The largest number of features to show, by their effect on the prediction. Those with a
         coefficient of zero are left out.
     feature_names : sequence of str, default=None
         None takes `feature_names_in_`, and x0, x1, … where there are no names.
@@ -140,7 +141,8 @@ def plot_coefficients(
     Notes
     -----
     A coefficient is per unit of its feature: sizes can be compared where the features have the
-    same unit, or were scaled before.
+    same unit, or were scaled before. The order is that of what one standard deviation of the feature does to
+    the prediction, as in `summary` and in the report; of models of data in blocks, by size.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def plot_coefficients(
     names = _feature_names(facts, feature_names)
     coef = np.column_stack([one.weights for one in outputs])
     size = np.abs(coef).max(axis=1)
-    shown = [j for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
+    shown = [j for j in ranking(facts) if size[j] > 0][:top]
     if ax is None:
         rows = max(3.0, len(shown) * max(1.0, 0.5 * len(outputs)))
         ax = _new_axes((6.0, 1.0 + 0.26 * rows))

@@ -111,6 +111,7 @@ def make_report(
         "classes": two_classes(model, class_names),
         "threshold": threshold,
         "costs": costs,
+        "p_value": p_value_of(model, facts),
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
@@ -140,12 +141,19 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
     for link in facts.links:
         if np.ptp(link.values) <= 1e-9 * (np.ptp(link.outcome) or 1.0):
             found.append(f"The link of {link.name} is flat: no combination of the features predicts it.")
-    scores = facts.test or facts.held_out
+    scores = (facts.test or facts.held_out).values
     ours, null = scores["singleindex"], scores["no features"]
     measure = "Brier score" if is_classifier(model) else "RMSE"
     if not found and ours[measure] >= null[measure]:
         found.append("On rows it has not seen the model does no better than using no features at all.")
     return found
+
+
+def p_value_of(model: Any, facts: Any) -> float:
+    """Return the p-value that the headline goes by: that of the search, as everywhere, where there is one."""
+    search = search_of(model)
+    own = None if search is None else search.p_value
+    return float(facts.p_value if own is None else own)
 
 
 def settings_of(model: Any) -> dict[str, Any]:

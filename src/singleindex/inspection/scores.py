@@ -11,12 +11,12 @@ from sklearn.base import is_classifier
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ..estimators.outputs import facts_of
+from ..fitting.row_scores import HIGHER_IS_BETTER as HIGHER_IS_BETTER
+from ..fitting.row_scores import Rows, compare_scores, p_value, score_parts
 
-# Measures, and whether more is better.
-HIGHER_IS_BETTER = {
-    "AUC": True, "average precision": True, "accuracy": True, "log-loss": False, "Brier score": False,
-    "R²": True, "RMSE": False, "mean absolute error": False, "rank correlation": True,
-}  # fmt: skip
+# How many standard errors of the paired difference the best must be ahead of every other.
+_BEYOND_ERROR = 2.0
+
 _CERTAIN = 1e-15
 
 
@@ -78,6 +78,44 @@ def score_all(predictions: Predictions, y: Any, model: Any) -> dict[str, float]:
     found["log-loss"] = float(-np.mean(np.log(p[happened > 0.5])))
     found["Brier score"] = float(np.mean(np.sum((predictions.value - happened) ** 2, axis=1)) / 2)
     return found
+
+
+def score_errors(
+    model: Any, predictions: Predictions, null: Predictions, y: Any
+) -> dict[str, dict[str, float]]:
+    """Return the standard errors of scores, and the paired gains over other predictions with theirs.
+
+    By measure a dict of `score`, `error`, `other`, `gain` (positive where the first is better) and
+    `gain_error`; measures whose errors are not known are left out.
+    """
+    rows = _rows(model, y)
+    ours, others = (score_parts(one.value, one.rank, rows) for one in (predictions, null))
+    return compare_scores(ours, others, rows)
+
+
+def best_of(model: Any, contestants: dict[str, Predictions], y: Any) -> dict[str, str]:
+    """Return by measure who is better than all others beyond the error of the difference, where one is."""
+    rows = _rows(model, y)
+    parts = {name: score_parts(one.value, one.rank, rows) for name, one in contestants.items()}
+    found = {}
+    for measure in next(iter(parts.values())):
+        sign = 1 if HIGHER_IS_BETTER[measure] else -1
+        known = {name: sign * of_one[measure] for name, of_one in parts.items() if measure in of_one}
+        first = max(known, key=lambda name: rows.mean(known[name]))
+        gaps = [known[first] - other for name, other in known.items() if name != first]
+        if all(rows.mean(gap) > _BEYOND_ERROR * rows.error(gap) for gap in gaps):
+            found[measure] = first
+    return found
+
+
+def evidence(model: Any, predictions: Predictions, null: Predictions, y: Any) -> float:
+    """Return the p-value of the hypothesis that nothing is predicted, by rows that were held out."""
+    return p_value(predictions.value, null.value, _rows(model, y))
+
+
+def _rows(model: Any, y: Any) -> Rows:
+    happened = outcomes(model, y)
+    return Rows(happened, facts_of(model).kind, np.ones(len(happened)))
 
 
 def ranking_scores(predictions: Predictions, happened: np.ndarray) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.arrays import check_numbers
+from ..files.arrays import check_numbers, check_reals
 from ..fitting.stream import check_stream
 from ..link import MonotoneCurve
 from ..link.stored import STORED_LINKS, check_link
@@ -43,6 +43,44 @@ def _check_stream(model: Any) -> None:
     check_stream(model.stream_, model.n_features_in_, len(np.atleast_2d(np.transpose(model.coef_))))
 
 
+def _n_outputs(model: Any) -> int:
+    return len(model.link_) if isinstance(model.link_, list) else 1
+
+
+def _check_background(model: Any) -> None:
+    known = model.background_
+    features, n_outputs = known["feature"], _n_outputs(model)
+    check_numbers("feature", features, len(features))
+    if features.dtype.kind not in "iu" or not ((features >= 0) & (features < model.n_features_in_)).all():
+        raise ValueError("background_ must name features of the model")
+    for name in ("mean", "spread", "low", "high"):
+        check_numbers(name, known[name], len(features))
+    check_numbers("index", known["index"], len(known["index"]), n_outputs)
+
+
+def _check_calibration(model: Any) -> None:
+    if len(model.calibration_) != _n_outputs(model):
+        raise ValueError("there must be one calibration for each output")
+    for part in model.calibration_:
+        check_numbers("value", part["value"], len(part["value"]))
+        check_numbers("share", part["share"], len(part["value"]))
+        n = len(part["cuts" if "classes_" in vars(model) else "index"])
+        lengths = {"index": n, "spread": n}
+        if "classes_" in vars(model):
+            lengths = {"cuts": n, "low": n + 1, "high": n + 1}
+        for name, length in lengths.items():
+            check_numbers(name, part[name], length)
+        if not max(lengths.values()):
+            raise ValueError("a calibration must not be empty")
+
+
+def _check_scores(model: Any) -> None:
+    check_reals(model.p_value_)
+    for one in model.held_out_scores_.values():
+        check_reals(*(one[name] for name in ("score", "error")))
+        check_reals(*(one[name] for name in ("other", "gain", "gain_error") if "gain" in one))
+
+
 def _check_thresholds(model: Any) -> None:
     check_numbers("X_thresholds_", model.X_thresholds_, len(model.X_thresholds_))
     check_numbers("y_thresholds_", model.y_thresholds_, len(model.X_thresholds_))
@@ -73,6 +111,9 @@ def _check_preparation(model: Any) -> None:
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "coef_": _check_coefficients,
+    "background_": _check_background,
+    "calibration_": _check_calibration,
+    "held_out_scores_": _check_scores,
     "stream_": _check_stream,
     "X_thresholds_": _check_thresholds,
     "row_factors_": _check_factors,

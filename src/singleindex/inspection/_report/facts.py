@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 
+from ...estimators.effects import effects_of
 from ...estimators.outputs import facts_of, outputs_of
+from ...fitting.background import background_of
 from ...fitting.cross_fit import spread_of
-from ...fitting.ratings import is_frame
 from ...link import Link
-from ..scores import Predictions, null_predictions, outcomes, predictions_of, score_all
+from ..scores import (
+    Predictions,
+    best_of,
+    evidence,
+    null_predictions,
+    outcomes,
+    predictions_of,
+    score_all,
+    score_errors,
+)
 from .baselines import Baseline, make_baseline
 from .folds import Folds, full_index, make_folds
 
@@ -38,28 +46,43 @@ class LinkFacts:
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature with a weight: per output the weight and what one standard deviation of it does."""
+    """One feature with a weight: per output the weight, what one standard deviation does, and in words."""
 
     name: str
     weights: list[float]
     effects: list[float]
+    words: list[str]
     stability: float | None
     mean: float
     spread: float
 
 
 @dataclass(frozen=True)
+class Scores:
+    """Scores of the model and of others on the same rows, by name and measure.
+
+    `errors` are standard errors, of measures that have one; `best` names who is better than all others beyond
+    the error of the difference, by measure, where one is.
+    """
+
+    values: dict[str, dict[str, float]]
+    errors: dict[str, dict[str, float]]
+    best: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Facts:
-    """All of it."""
+    """All of it; `p_value` is that of the rows left out in turn, of the hypothesis that nothing predicts."""
 
     outputs: list[str]
     folds: Folds
     links: list[LinkFacts]
     features: list[Feature]
     baseline: Baseline
-    held_out: dict[str, dict[str, float]]
-    test: dict[str, dict[str, float]]
+    held_out: Scores
+    test: Scores | None
     test_predictions: Predictions | None
+    p_value: float
 
 
 def collect(
@@ -70,18 +93,23 @@ def collect(
     folds = make_folds(model, X, y, weight, n_folds, n_jobs)
     baseline = make_baseline(model, folds.splits, train, test)
     predicted = None if test is None else predictions_of(model, test[0])
+    null = null_in_turn(model, y, weight, folds)
     return Facts(
         outputs=outputs,
         folds=folds,
         links=[link_facts(model, X, y, weight, folds, k, name) for k, name in enumerate(outputs)],
-        features=feature_facts(model, X, names),
+        features=feature_facts(model, X, weight, names),
         baseline=baseline,
-        held_out=held_out_scores(model, y, weight, folds, baseline),
-        test={}
+        held_out=scores_of(model, y, folds.predictions, (baseline.name, baseline.held_out), null),
+        test=None
         if test is None or predicted is None
-        else test_scores(model, train, test, predicted, baseline),
+        else scores_of(
+            model, test[1], predicted, (baseline.name, baseline.test),
+            null_predictions(model, y, len(test[1]), weight),
+        ),
         test_predictions=predicted,
-    )
+        p_value=evidence(model, folds.predictions, null, y),
+    )  # fmt: skip
 
 
 def output_names(model: Any, target: str, class_names: Sequence[str] | None = None) -> list[str]:
@@ -132,55 +160,53 @@ def jackknife_error(curves: list[np.ndarray]) -> np.ndarray:
 # ---------------------------------------------------------------- the features
 
 
-def feature_facts(model: Any, X: Any, names: list[str]) -> list[Feature]:
-    """Return the features with a weight, those that move the index most first."""
+def feature_facts(model: Any, X: Any, weight: Any, names: list[str]) -> list[Feature]:
+    """Return the features with a weight, those that change the prediction most first."""
     facts = facts_of(model)
-    coef, used = facts.coef, facts.used
-    means, spreads = moments(X, used)
-    means = np.where(np.abs(means) < 1e-10 * spreads, 0.0, means)  # of centred columns, but for rounding
-    stability = facts.stability
+    known, stability, kind = facts.background, facts.stability, facts.kind
+    if known is None:  # fitted to data in blocks, or by an earlier version
+        known = background_of(facts.coef, X, weight)
+        facts = replace(facts, background=known)
+    place = {j: i for i, j in enumerate(known["feature"].tolist())}
     found = []
-    for j, mean, spread in zip(used.tolist(), means, spreads, strict=True):
-        share = None if stability is None else float(stability[j])
+    for effect in effects_of(facts):
+        j = effect.feature
         found.append(
             Feature(
-                names[j], coef[j].tolist(), (coef[j] * spread).tolist(), share, float(mean), float(spread)
+                name=names[j],
+                weights=facts.coef[j].tolist(),
+                effects=effect.size.tolist(),
+                words=[effect.in_words(kind, k) for k in range(len(facts.outputs))],
+                stability=None if stability is None else float(stability[j]),
+                mean=float(known["mean"][place[j]]),
+                spread=float(known["spread"][place[j]]),
             )
         )
-    return sorted(found, key=lambda feature: -max(map(abs, feature.effects)))
-
-
-def moments(X: Any, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if sparse.issparse(X):
-        part = X.tocsc()[:, used]
-        mean = np.asarray(part.mean(axis=0)).ravel()
-        square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
-        return mean, np.sqrt(np.maximum(square - mean**2, 0))
-    part = np.asarray(_safe_indexing(X, used, axis=1), dtype=np.float64 if is_frame(X) else None)
-    return part.mean(axis=0), part.std(axis=0)
+    return found
 
 
 # ---------------------------------------------------------------- the scores
 
 
-def held_out_scores(model: Any, y: Any, weight: Any, folds: Folds, baseline: Baseline) -> dict[str, Any]:
+def null_in_turn(model: Any, y: Any, weight: Any, folds: Folds) -> Predictions:
+    """Return what only knows the mean of the rows that are not left out."""
     null = np.empty_like(folds.predictions.value)
     for train, test in folds.splits:
         fold_weight = None if weight is None else weight[train]
         null[test] = null_predictions(model, np.asarray(y)[train], len(test), fold_weight).value
-    return {
-        "singleindex": score_all(folds.predictions, y, model),
-        baseline.name: score_all(baseline.held_out, y, model),
-        "no features": score_all(Predictions(null, np.zeros_like(null)), y, model),
-    }
+    return Predictions(null, np.zeros_like(null))
 
 
-def test_scores(
-    model: Any, train: Any, test: Any, predicted: Predictions, baseline: Baseline
-) -> dict[str, Any]:
-    y = test[1]
-    found = {"singleindex": score_all(predicted, y, model)}
-    if baseline.test is not None:
-        found[baseline.name] = score_all(baseline.test, y, model)
-    found["no features"] = score_all(null_predictions(model, train[1], len(y), train[2]), y, model)
-    return found
+def scores_of(
+    model: Any, y: Any, ours: Predictions, beside: tuple[str, Predictions | None], null: Predictions
+) -> Scores:
+    contestants = {"singleindex": ours}
+    if beside[1] is not None:
+        contestants[beside[0]] = beside[1]
+    contestants["no features"] = null
+    errors = {name: score_errors(model, one, null, y) for name, one in contestants.items()}
+    return Scores(
+        {name: score_all(one, y, model) for name, one in contestants.items()},
+        {name: {measure: one["error"] for measure, one in found.items()} for name, found in errors.items()},
+        best_of(model, contestants, y),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections.abc import Iterable
 from html import escape
@@ -11,9 +12,11 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
+from ...estimators.headline import has_evidence, headline
+from ...estimators.outputs import facts_of
 from ..scores import HIGHER_IS_BETTER, outcomes
 from .charts import Drawn, draw_link, draw_quality, draw_search
-from .facts import Facts, Feature
+from .facts import Facts, Feature, Scores
 from .svg import short
 from .thresholds import draw_costs, threshold_part
 
@@ -24,6 +27,19 @@ _HEADLINE = {True: "AUC", False: "R²"}
 def score_text(value: float) -> str:
     """Return a score in three figures; what is nothing but rounding is zero."""
     return "0" if abs(value) < 5e-4 else short(value, 3)
+
+
+def with_error(value: float, error: float | None) -> str:
+    """Return a score and its standard error, both to the digits that the error leaves."""
+    if not error:
+        return score_text(value)
+    digits = int(min(max(1 - math.floor(math.log10(error)), 0), 4))
+    return f"{value:.{digits}f} ± {error:.{digits}f}".replace("-", "−")
+
+
+def tile_text(value: float, error: float | None) -> str:
+    score, _, error_text = with_error(value, error).partition(" ")
+    return f'{score} <span class="small">{error_text}</span>' if error_text else score
 
 
 def file_text(name: str) -> str:
@@ -74,9 +90,7 @@ def figure(drawn: Drawn) -> str:
 def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
     n_used, scores = len(facts.features), facts.test or facts.held_out
     measure = _HEADLINE[is_classifier(model)]
-    lead = f"{n_used} of {about['n_features']:,} features predict {escape(about['target'])}"
-    if n_used == 0:
-        lead = f"No feature predicts {escape(about['target'])}"
+    lead = escape(headline(facts_of(model), about["target"], about["p_value"]))
     where = f"{about['n_test']:,} held-out rows" if facts.test else "rows left out of the fit in turn"
     tiles = [
         ("rows", f"{about['n_rows']:,}"),
@@ -84,8 +98,8 @@ def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
         ("in use", f"{n_used:,}"),
     ]
     tiles += [
-        (f"{measure}, {name}", score_text(found[measure]))
-        for name, found in scores.items()
+        (f"{measure}, {name}", tile_text(found[measure], scores.errors[name].get(measure)))
+        for name, found in scores.values.items()
         if measure in found
     ]
     cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in tiles)
@@ -150,7 +164,8 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
     stable = shown[0].stability is not None
     heads = [head("feature", "text")]
     for name in outputs:
-        heads += [head(f"effect{f' on {name}' if name else ''}", "number"), head("weight", "number")]
+        heads += [head(f"effect{f' on {name}' if name else ''}", "number"), head("for example", "text")]
+        heads += [head("weight", "number")]
     heads += [head("in folds", "number")] if stable else []
     heads += [head("mean", "number"), head("spread", "number")]
     rows = "".join(feature_row(f, largest, stable) for f in shown)
@@ -159,11 +174,17 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         more = (
             f"<p class='small'>{len(facts.features) - len(shown):,} more features have smaller effects.</p>"
         )
+    doubt = ""
+    if not has_evidence(about["p_value"]):
+        doubt = "<p>None, as far as these rows tell: what follows is what such a fit finds in noise.</p>"
     intro = (
-        "<p><em>Effect</em> is by how much the index moves when the feature goes up by one standard "
-        "deviation (its <em>spread</em>); <em>weight</em> is that per unit of the feature."
+        "<p><em>Effect</em> is by how much the prediction changes, on average over the rows and all else "
+        "alike, when the feature goes up by one standard deviation (its <em>spread</em>); <em>for "
+        "example</em> is what a round step makes of the mean prediction; <em>weight</em> is by how much the "
+        "index moves per unit of the feature."
         + (
-            " <em>In folds</em> tells in what share of the folds the feature was used.</p>"
+            " <em>In folds</em> tells in what share of the averaged models of the folds the feature was "
+            "used; noise can be in all of them.</p>"
             if stable
             else "</p>"
         )
@@ -173,7 +194,7 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         f"<caption class='hidden'>Features with a weight</caption><thead><tr>{''.join(heads)}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
-    return section("features", "Which features matter?", intro + table + more)
+    return section("features", "Which features matter?", doubt + intro + table + more)
 
 
 def head(name: str, kind: str) -> str:
@@ -184,7 +205,7 @@ def head(name: str, kind: str) -> str:
 
 def feature_row(feature: Feature, largest: float, stable: bool) -> str:
     cells = [f'<th scope="row">{escape(feature.name)}</th>']
-    for weight, effect in zip(feature.weights, feature.effects, strict=True):
+    for weight, effect, words in zip(feature.weights, feature.effects, feature.words, strict=True):
         width = 50 * abs(effect) / largest
         side = f"left:50%;width:{width:.1f}%" if effect >= 0 else f"right:50%;width:{width:.1f}%"
         sign = "up" if effect >= 0 else "down"
@@ -192,6 +213,7 @@ def feature_row(feature: Feature, largest: float, stable: bool) -> str:
             f'<td data-value="{effect!r}"><span class="bar"><i class="{sign}" style="{side}"></i></span>'
             f"<span>{short(effect)}</span></td>"
         )
+        cells.append(f"<td>{escape(words)}</td>")
         cells.append(f'<td data-value="{weight!r}">{short(weight)}</td>')
     if stable:
         cells.append(f'<td data-value="{feature.stability!r}">{feature.stability:.0%}</td>')
@@ -208,7 +230,8 @@ def quality_section(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_t
     intro = (
         f"<p>Beside it stand {name} with a ridge penalty, and what uses no features at all: the mean of the "
         "training rows. All of them were fitted without the rows they are scored on. ↑ higher is better, "
-        "↓ lower is better.</p>"
+        "↓ lower is better; ± is one standard error. In bold what is better than both others by more than "
+        "two standard errors of the difference, which rows in common make smaller than those of scores.</p>"
     )
     body = ""
     if facts.test:
@@ -239,21 +262,14 @@ def quality_section(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_t
     )
 
 
-def score_table(scores: dict[str, dict[str, float]], caption: str) -> str:
-    measures = list(next(iter(scores.values())))
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in scores)
+def score_table(scores: Scores, caption: str) -> str:
+    measures = list(next(iter(scores.values.values())))
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in scores.values)
     rows = []
     for measure in measures:
-        values = [found.get(measure) for found in scores.values()]
-        sign = 1 if HIGHER_IS_BETTER[measure] else -1
-        best = max(sign * v for v in values if v is not None)
-        cells = "".join(
-            "<td>–</td>"
-            if v is None
-            else f"<td{' class=best' if sign * v == best else ''}>{score_text(v)}</td>"
-            for v in values
-        )
-        arrow, words = ("↑", "higher is better") if sign > 0 else ("↓", "lower is better")
+        cells = "".join(score_cell(scores, name, measure) for name in scores.values)
+        higher = HIGHER_IS_BETTER[measure]
+        arrow, words = ("↑", "higher is better") if higher else ("↓", "lower is better")
         mark = f'<span class="small" title="{words}" aria-label="{words}" role="img">{arrow}</span>'
         rows.append(f'<tr><th scope="row">{measure} {mark}</th>{cells}</tr>')
     return (
@@ -262,6 +278,14 @@ def score_table(scores: dict[str, dict[str, float]], caption: str) -> str:
         f'<thead><tr><th scope="col">measure</th>{heads}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def score_cell(scores: Scores, name: str, measure: str) -> str:
+    value = scores.values[name].get(measure)
+    if value is None:
+        return "<td>–</td>"
+    best = " class=best" if scores.best.get(measure) == name else ""
+    return f"<td{best}>{with_error(value, scores.errors[name].get(measure))}</td>"
 
 
 # ---------------------------------------------------------------- the rest

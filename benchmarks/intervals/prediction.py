@@ -1,0 +1,122 @@
+"""Prediction intervals at 90 % of `SingleIndexRegressorCV`, by 2000 new rows a draw.
+
+Beside them stand a plain quantile of the training rows' residuals of the same model, and MAPIE's CV+ on a
+lasso (ten folds, its penalty chosen once by cross-validation on all rows, which is in its favour). Coverage
+is to lie between .87 and .95 in every cell. Numbers with normal noise of .3, ten features with an effect; ρ
+.7 is the correlation of any two columns. In the last cells the noise grows with the true index, from .1 to
+.5: coverage is given for the third of the rows with the lowest index, and for that with the highest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.exact_steps.compare import as_table, as_text, mean_of, passed
+from benchmarks.exact_steps.elsewhere import ask_peer
+from singleindex import SingleIndexRegressorCV
+from singleindex.datasets import make_single_index
+
+NAME = "prediction"
+TITLE = "Prediction intervals"
+LEVEL = 0.9
+LEAST, MOST = 0.87, 0.95
+N_TEST = 2000
+NOISE, N_ATOMS = 0.3, 10
+SIZES = {"400 × 60": (400, 60), "200 × 500": (200, 500)}
+COLUMNS = {"independent": 0.0, "ρ .7": 0.7}
+LINKS = ("clipped", "ramp", "steps", "logistic")
+UNEVEN = "uneven noise"
+OURS, PLAIN, MAPIE = "predict_interval", "residual quantile", "MAPIE, lasso"
+METHODS = (OURS, PLAIN, MAPIE)
+
+
+def cells() -> list[str]:
+    even = [f"{size}, {columns}, {link}" for size in SIZES for columns in COLUMNS for link in LINKS]
+    return even + [f"{size}, independent, {UNEVEN}" for size in SIZES]
+
+
+def make(cell: str, seed: int):
+    """Return the rows to learn from, then new rows with their true index."""
+    size, columns, link = cell.split(", ")
+    n, d = SIZES[size]
+    rho = COLUMNS[columns]
+    options = {"correlation": rho, "block_size": d} if rho else {}
+    data = make_single_index(
+        n + N_TEST, d, n_atoms=N_ATOMS, link="clipped" if link == UNEVEN else link, noise="gaussian",
+        noise_level=NOISE, random_state=seed, **options,
+    )  # fmt: skip
+    y = data.y
+    if link == UNEVEN:
+        along = np.clip(data.index - data.index.mean(), -2, 2) / 2
+        y = data.mean + (y - data.mean) * (1 + along * 2 / 3)
+    return {"X": data.X[:n], "y": y[:n], "X_test": data.X[n:], "y_test": y[n:], "index": data.index[n:]}
+
+
+def measure(family: str, task) -> dict[str, dict[str, float]]:
+    return FAMILIES[family](task)
+
+
+def ours(task):
+    model = SingleIndexRegressorCV().fit(task["X"], task["y"])
+    half = np.quantile(np.abs(task["y"] - model.predict(task["X"])), LEVEL)
+    plain = model.predict(task["X_test"])[:, None] + np.array([-half, half])
+    return {
+        OURS: figures_of(task, model.predict_interval(task["X_test"], LEVEL)),
+        PLAIN: figures_of(task, plain),
+    }
+
+
+def mapie(task):
+    arrays = {name: task[name] for name in ("X", "y", "X_test")}
+    answer = ask_peer("conformal", "of_mapie", "LassoIntervals", [LEVEL], **arrays)
+    return {MAPIE: figures_of(task, answer["interval"])}
+
+
+FAMILIES = {"ours": ours, "mapie": mapie}
+MINE = ("ours",)
+
+
+def figures_of(task, interval) -> dict[str, float]:
+    covered = (interval[:, 0] <= task["y_test"]) & (task["y_test"] <= interval[:, 1])
+    order = np.argsort(task["index"])
+    third = len(order) // 3
+    return {
+        "coverage": float(covered.mean()),
+        "width": float(np.mean(interval[:, 1] - interval[:, 0])),
+        "coverage_low": float(covered[order[:third]].mean()),
+        "coverage_high": float(covered[order[-third:]].mean()),
+    }
+
+
+# ---------------------------------------------------------------- the section
+
+
+def section(figures) -> list[str]:
+    even = [cell for cell in cells() if cell in figures and not cell.endswith(UNEVEN)]
+    uneven = [cell for cell in cells() if cell in figures and cell.endswith(UNEVEN)]
+    found = {cell: mean_of(figures[cell].get(OURS), "coverage") for cell in [*even, *uneven]}
+    missed = [cell for cell, coverage in found.items() if not LEAST <= coverage <= MOST]
+    draws = {len(figures[cell].get(OURS, {})) for cell in found}
+    lines = [f"Coverage / mean width; means over draws ({', '.join(map(str, sorted(draws)))} a cell).", ""]
+    lines += as_table(["X", "columns", "link", *METHODS], [row(cell, figures[cell]) for cell in even])
+    lines += ["", f"Coverage from .87 to .95 in every cell: {passed(not missed)}, {len(missed)} missed."]
+    lines += [f"- {cell}: {found[cell]:.3f}" for cell in missed]
+    if uneven:
+        lines += [
+            "",
+            "Noise that grows with the index, coverage of the lowest / highest third / mean width:",
+            "",
+        ]
+        lines += as_table(["X", *METHODS], [uneven_row(cell, figures[cell]) for cell in uneven])
+    return lines
+
+
+def row(cell: str, methods) -> list[str]:
+    pairs = [[as_text(mean_of(methods.get(name), key)) for key in ("coverage", "width")] for name in METHODS]
+    return [*cell.split(", "), *(" / ".join(pair) for pair in pairs)]
+
+
+def uneven_row(cell: str, methods) -> list[str]:
+    keys = ("coverage_low", "coverage_high", "width")
+    found = [[as_text(mean_of(methods.get(name), key)) for key in keys] for name in METHODS]
+    return [cell.split(", ")[0], *(" / ".join(texts) for texts in found)]
