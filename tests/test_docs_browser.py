@@ -23,9 +23,11 @@ def site(tmp_path_factory):
     copy = tmp_path_factory.mktemp("site")
     for folder in ("docs", "examples"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=lambda path, names: ignored(path, names))
-    (copy / "benchmarks").mkdir()
+    (copy / "benchmarks" / "results").mkdir(parents=True)
     for name in ("pyproject.toml", "CHANGELOG.md", "benchmarks/RESULTS.md"):
         shutil.copy(ROOT / name, copy / name)
+    for page in (ROOT / "benchmarks" / "results").glob("*.md"):
+        shutil.copy(page, copy / "benchmarks" / "results")
     options = ["-W", "--keep-going", "-q", "-b", "html", "-D", "plot_gallery=0"]
     command = [sys.executable, "-m", "sphinx", *options, str(copy / "docs"), str(copy / "html")]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -20,7 +20,10 @@ _BLOCK = 1 << 22
 
 def with_background(fitted: Fitted, X: Any, weight: FloatArray | None) -> Fitted:
     """Return the record with `background_`, the rows of the fit in a few numbers."""
-    return replace(fitted, more={**fitted.more, "background_": background_of(fitted.coef, X, weight)})
+    design = X if isinstance(X, Design) else as_design(X)
+    if not design.has_columns:  # they would have to be fetched, all of them
+        return fitted
+    return replace(fitted, more={**fitted.more, "background_": background_of(fitted.coef, design, weight)})
 
 
 def background_of(coef: FloatArray, X: Any, weight: FloatArray | None) -> dict[str, Any]:
