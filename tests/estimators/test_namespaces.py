@@ -8,6 +8,7 @@ from singleindex import SingleIndexClassifier, SingleIndexRegressor, load, save
 from singleindex.estimators.namespaces import as_numpy, with_numpy
 
 xp = pytest.importorskip("array_api_strict")
+pytest.importorskip("scipy", minversion="1.14", reason="scikit-learn dispatches arrays from scipy 1.14 on")
 
 
 @pytest.fixture(scope="module")
