@@ -1,6 +1,7 @@
 """The house stands: imports point one way, and no file is too long to be read."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,12 @@ def test_imports_point_downwards():
 
 def test_no_file_is_too_long():
     assert long_files(SOURCE) == []
+
+
+def test_no_two_files_of_tests_have_the_same_name():
+    """They are modules side by side: of two the second could not be read."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_what_is_looked_at_is_the_whole_source():
