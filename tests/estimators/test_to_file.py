@@ -94,3 +94,14 @@ def test_what_cannot_be_written_is_said(tmp_path):
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match="Dask arrays, which write themselves"):
         model.predict_to(da.from_array(X), tmp_path / "out.npy")
+
+
+def test_a_private_file_stays_private(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    model = SingleIndexRegressor(2).fit(X, X[:, 0])
+    path = tmp_path / "out.npy"
+    path.touch(mode=0o600)
+    model.predict_to(X, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == ["out.npy"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ import numpy as np
 
 from ..design import ChunkedData
 from ..design.dask import is_dask
-from ..files.replace import check_target
+from ..files.replace import replacing
 from .by_blocks import without_names
 
 # What can be written, and what the columns of each are called.
@@ -36,15 +34,8 @@ def write_predictions(estimator: Any, X: Any, path: Any, methods: str | Sequence
     suffix = Path(os.fsdecode(path)).suffix.lower()
     if suffix not in WRITERS:
         raise ValueError(f"the file must end in one of {sorted(WRITERS)}, got {os.fsdecode(path)!r}.")
-    target = check_target(path)
-    temporary = os.path.join(os.path.dirname(target), f".singleindex-{secrets.token_hex(8)}.tmp")
-    try:
-        n_rows = WRITERS[suffix](temporary, _columns(estimator, X, names))
-        os.replace(temporary, target)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-    return n_rows
+    with replacing(path) as temporary:
+        return WRITERS[suffix](temporary, _columns(estimator, X, names))
 
 
 def _columns(estimator: Any, X: Any, names: Sequence[str]) -> Iterator[Columns]:

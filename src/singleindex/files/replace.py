@@ -6,34 +6,45 @@ import contextlib
 import os
 import secrets
 import stat
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 
 def replace_file(path: Any, content: bytes) -> None:
-    """Write beside `path` and rename, so that at no moment half a file has this name.
+    """Write a file of this content, as :func:`replacing` does it."""
+    try:
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno is None:  # one of ours, which says what is wrong
+            raise
+        # It names the temporary file, or none.
+        raise OSError(error.errno, error.strerror, os.fsdecode(path)) from error
 
-    An existing file keeps its permission bits, and a symbolic link goes on leading to its file. Whatever
-    fails, a full disk or an interrupt, leaves the old file as it was and nothing beside it.
+
+@contextlib.contextmanager
+def replacing(path: Any) -> Iterator[str]:
+    """Give the name of an empty file beside `path` to write to; it is renamed when all has been written.
+
+    So at no moment half a file has the name `path`. An existing file keeps its permission bits, and a
+    symbolic link goes on leading to its file. Whatever fails, a full disk or an interrupt, leaves the old
+    file as it was and nothing beside it.
     """
     target = check_target(path)
     mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
     temporary = os.path.join(os.path.dirname(target), f".singleindex-{secrets.token_hex(8)}.tmp")
-    # What replaces a private file must not be readable by others while it is written.
-    opener = partial(os.open, mode=0o666 if mode is None else 0o600)
     try:
-        with open(temporary, "xb", opener=opener) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        # What replaces a private file must not be readable by others while it is written.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
+        yield temporary
         if mode is not None:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):  # which names the temporary file, or none
-            raise OSError(error.errno, error.strerror, os.fsdecode(path)) from error
         raise
 
 
