@@ -60,6 +60,12 @@ class Bank:
             self.models[fold][k].add_to(coef, weight[k])
         return coef
 
+    def mean(self, weight: FloatArray, n_features: int) -> FloatArray:
+        """Return the mean over all folds of these."""
+        folds = range(len(self.models))
+        mean: FloatArray = np.mean([self.average(fold, weight, n_features) for fold in folds], axis=0)
+        return mean
+
     def votes(self, weight: FloatArray, n_features: int) -> FloatArray:
         """Return in which share of the models, of all folds and weighted, each coefficient is in use."""
         folds = range(len(self.models))

@@ -140,11 +140,7 @@ def _coef(
     elif chosen.is_limited:
         average = np.mean(chosen.averages, axis=0)
     else:
-        folds = range(len(chosen.bank.models))
-        mean: FloatArray = np.mean(
-            [chosen.bank.average(f, chosen.weights, data.n_features) for f in folds], axis=0
-        )
-        return mean
+        return chosen.bank.mean(chosen.weights, data.n_features)
     if chosen.cutter is None:
         return average
     keys, models = _cuts(PlainModels(search.plan, data), chosen.cutter, [average], [NO_FOLD])

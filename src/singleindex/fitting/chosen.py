@@ -129,11 +129,7 @@ def coef_of(settings: Any, data: Any, found: Outcome) -> FloatArray:
     elif chosen.is_limited:
         average = np.mean(chosen.averages, axis=0)
     else:
-        folds = range(len(chosen.bank.models))
-        mean: FloatArray = np.mean(
-            [chosen.bank.average(f, chosen.weights, data.n_features) for f in folds], axis=0
-        )
-        return mean
+        return chosen.bank.mean(chosen.weights, data.n_features)
     if chosen.cutter is None:
         return average
     models = dict(chosen.cutter.cuts(average, np.ones_like(average), data.whole, data.design))
@@ -158,9 +154,7 @@ def average_of_all(data: Any, found: Outcome) -> FloatArray:
             models[key].add_to(average, weight)
             total += weight
     if not total.all():  # all rows explain y further than any fold, and their path has ended earlier
-        folds = range(len(bank.models))
-        mean: FloatArray = np.mean([bank.average(f, weights, data.n_features) for f in folds], axis=0)
-        return mean
+        return bank.mean(weights, data.n_features)
     average /= total
     return average
 

@@ -11,8 +11,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from ..link import Line, Sigmoid
-from ..solvers.result import FloatArray, squared
-from .extremes import unit_of
+from ..solvers.result import FloatArray
 
 
 def brier(fitted: FloatArray, y: FloatArray) -> FloatArray:
@@ -97,8 +96,3 @@ class Scoring:
         """Return the loss of every row from the probabilities of all classes."""
         of_classes = ROW_LOSSES[self.name][1]
         return self.loss(p, Y).mean(axis=2) if of_classes is None else of_classes(p, Y)
-
-    def unit(self, unit: FloatArray) -> float:
-        """Return what scores are to be multiplied by: squared errors are taken where they are numbers."""
-        is_squared = isinstance(self.name, str) and self.name == "neg_mean_squared_error"
-        return squared(1 / unit_of(unit)) if is_squared else 1.0
