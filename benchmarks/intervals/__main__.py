@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from threadpoolctl import threadpool_limits
-
-from benchmarks.exact_steps.__main__ import as_seeds
+from benchmarks.exact_steps.command import run_command
 from benchmarks.exact_steps.report import as_section
-from benchmarks.exact_steps.run import run_study, wanted_families
 from benchmarks.exact_steps.store import LINES, Store
 
 from . import evidence, prediction
@@ -30,33 +26,6 @@ def write_report(store: Store) -> Path:
     return path
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.intervals", description=__doc__)
-    parser.add_argument("studies", nargs="*", metavar="study", help=f"of {', '.join(STUDIES)}")
-    parser.add_argument("--methods", nargs="+", default=[], help="ours, rivals, or families by name")
-    parser.add_argument("--seeds", type=as_seeds, default=as_seeds("0-99"), help="1000 and above for tuning")
-    parser.add_argument("--only", default="", help="cells whose name holds this text")
-    parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
-    parser.add_argument("--out", type=Path, default=LINES.with_name("intervals.jsonl"), help="file of lines")
-    parser.add_argument("--render", action="store_true", help="write the report; measure nothing")
-    options = parser.parse_args()
-    store, failed = Store(options.out), 0
-    if options.render:
-        store.tidy()
-        print(f"written to {write_report(store)}")
-        return 0
-    for name in options.studies or STUDIES:
-        if name not in STUDIES:
-            parser.error(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
-        study = STUDIES[name]
-        chosen = [cell for cell in study.cells() if options.only in cell]
-        families = wanted_families(
-            study, [m for m in options.methods if m in {"ours", "rivals", *study.FAMILIES}]
-        )
-        with threadpool_limits(1):
-            failed += run_study(study, families, options.seeds, chosen, store, options.jobs)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    lines = LINES.with_name("intervals.jsonl")
+    raise SystemExit(run_command("benchmarks.intervals", STUDIES, lines, "0-99", write_report))

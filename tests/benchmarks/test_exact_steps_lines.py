@@ -5,7 +5,7 @@ import types
 import pytest
 
 from benchmarks.exact_steps import cells, report, run
-from benchmarks.exact_steps.__main__ import as_seeds
+from benchmarks.exact_steps.command import as_seeds
 from benchmarks.exact_steps.ours import OURS
 from benchmarks.exact_steps.store import Line, Store, figures_of
 

@@ -34,7 +34,8 @@ def background_of(coef: FloatArray, X: Any, weight: FloatArray | None) -> dict[s
     """
     design = X if isinstance(X, Design) else as_design(X)
     n = design.shape[0]
-    used, seen = np.flatnonzero(coef.any(axis=1)), np.ones(n, bool) if weight is None else weight > 0
+    # Without weights a view of all rows: no copy.
+    used, seen = np.flatnonzero(coef.any(axis=1)), slice(None) if weight is None else weight > 0
     share = shares_of(n, weight)[seen]
     moments, index = np.empty((4, len(used))), np.zeros((n, coef.shape[1]))
     step = max(1, _BLOCK // n)
