@@ -31,6 +31,7 @@ from singleindex.design.gpu.dense import GpuDenseDesign
 from singleindex.design.gpu.shape import STORAGES
 
 from . import gpu_report
+from .exact_steps.store import source_commit
 from .gpu_fits import COLUMNS, ROWS, exact, fits, projections, searches
 from .gpu_timing import CURVE, GIB, REPEATS, Reader, free_all, timed
 
@@ -186,7 +187,7 @@ def csr():
 # ---------------------------------------------------------------- what was run, and where
 
 
-def machine():
+def machine(commit):
     cp = cupy()
     properties = cp.cuda.runtime.getDeviceProperties(0)
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
@@ -204,7 +205,7 @@ def machine():
         "driver": subprocess.run(query, capture_output=True, text=True).stdout.strip(),
         "cuda": cp.cuda.runtime.runtimeGetVersion(), "versions": versions,
         "processor": platform.machine(), "cores": len(os.sched_getaffinity(0)),
-        "date": datetime.date.today().isoformat(),
+        "date": datetime.date.today().isoformat(), "commit": commit,
     }  # fmt: skip
 
 
@@ -242,6 +243,7 @@ def main():
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all where none is named")
     parser.add_argument("--elsewhere", type=Path, help="gpu.json of another machine, to be told of beside")
     parser.add_argument("--note", default="", help="what was other there")
+    parser.add_argument("--commit", help="of the source, where it lies there without its history")
     options = parser.parse_args()
     known = json.loads(STORE.read_text()) if STORE.exists() else {}
     if options.elsewhere:
@@ -250,7 +252,7 @@ def main():
         gpu_report.write_page(known)
         return
     with LOG.open("a" if options.parts else "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
-        known["machine"] = machine()
+        known["machine"] = machine(options.commit or source_commit())
         print(known["machine"])
         for name in options.parts or PARTS:
             began = time.perf_counter()

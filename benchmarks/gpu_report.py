@@ -30,7 +30,8 @@ def machine_lines(known):
     return [
         f"Measured on {one['date']} on one {one['device']} ({one['multiprocessors']} multiprocessors, "
         f"{one['memory_gib']:.0f} GiB, driver {one['driver']}, CUDA {one['cuda'] // 1000}."
-        f"{one['cuda'] % 1000 // 10}) beside {one['cores']} cores, with {versions}. Medians of 10 or more."
+        f"{one['cuda'] % 1000 // 10}) beside {one['cores']} cores, with {versions}. The source "
+        f"was that of commit {one['commit']}. Medians of 10 or more."
     ]
 
 
