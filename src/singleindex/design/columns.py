@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .arrays import FloatArray
 
@@ -62,6 +63,12 @@ class SparseColumns:
     def toarray(self) -> FloatArray:
         """Return an array of shape (n, n_columns) with columns side by side."""
         return self.as_dense().toarray()
+
+    def as_matrix(self) -> Any:
+        """Return a matrix of scipy, in CSC."""
+        shape = self.n, len(self.factor)
+        values = self.data * np.repeat(self.factor, np.diff(self.indptr))
+        return sparse.csc_array((values, self.indices, self.indptr), shape=shape)
 
     def as_dense(self) -> DenseColumns:
         values = np.zeros((len(self.factor), self.n))

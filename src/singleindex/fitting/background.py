@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..design import Design, as_design
+from ..design.columns import SparseColumns
 from ..solvers.result import FloatArray
 from .extremes import shares_of
 from .record import Fitted
@@ -36,15 +37,21 @@ def background_of(coef: FloatArray, X: Any, weight: FloatArray | None) -> dict[s
     n = design.shape[0]
     # Without weights a view of all rows: no copy.
     used, seen = np.flatnonzero(coef.any(axis=1)), slice(None) if weight is None else weight > 0
-    share = shares_of(n, weight)[seen]
+    share = shares_of(n, weight)
     moments, index = np.empty((4, len(used))), np.zeros((n, coef.shape[1]))
     step = max(1, _BLOCK // n)
     for start in range(0, len(used), step):
         some = used[start : start + step]
-        columns = np.asarray(design.columns(some), dtype=np.float64)
+        columns = design.pack(some)
         with np.errstate(over="ignore", invalid="ignore"):
-            index += columns @ coef[some]
-        moments[:, start : start + step] = _moments(columns[seen], share)
+            if isinstance(columns, SparseColumns):
+                index += columns.as_matrix() @ coef[some]
+                moments[:, start : start + step] = _moments_of_stored(columns, share)
+            else:
+                values = columns.toarray()
+                index += values @ coef[some]
+                moments[:, start : start + step] = _moments(values[seen], share[seen])
+    share = share[seen]
     names = ("mean", "spread", "low", "high")
     points = _spread_points(index[seen], share)
     return {"feature": used, **dict(zip(names, moments, strict=True)), "index": points}
@@ -52,11 +59,43 @@ def background_of(coef: FloatArray, X: Any, weight: FloatArray | None) -> dict[s
 
 def _moments(columns: FloatArray, share: FloatArray) -> FloatArray:
     low, high = columns.min(axis=0), columns.max(axis=0)
-    unit = np.maximum(np.abs(low), np.abs(high))
-    unit[unit == 0] = 1.0
-    scaled = columns / unit  # squares of these are numbers
+    unit = _unit_of(low, high)
+    scaled = columns / unit
     mean = share @ scaled
-    spread = np.sqrt(share @ np.square(scaled - mean))
+    return _in_units(unit, mean, np.sqrt(share @ np.square(scaled - mean)), low, high)
+
+
+def _moments_of_stored(columns: SparseColumns, share: FloatArray) -> FloatArray:
+    """Return the same from the entries that are stored; the others are zeros."""
+    d = len(columns.factor)
+    column = np.repeat(np.arange(d), np.diff(columns.indptr))
+    part = share[columns.indices]
+    seen = part > 0
+    column, part, values = column[seen], part[seen], (columns.data * columns.factor[column])[seen]
+    # Where a row that counts has no entry, zero is among the values.
+    n_stored, low, high = np.bincount(column, minlength=d), np.zeros(d), np.zeros(d)
+    stored = n_stored > 0
+    begins = (np.cumsum(n_stored) - n_stored)[stored]
+    low[stored], high[stored] = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
+    has_zero = n_stored < np.count_nonzero(share)
+    low, high = np.where(has_zero, low.clip(max=0), low), np.where(has_zero, high.clip(min=0), high)
+    unit = _unit_of(low, high)
+    scaled = values / unit[column]
+    mean = np.asarray(np.bincount(column, part * scaled, d), dtype=np.float64)
+    square = np.bincount(column, part * np.square(scaled - mean[column]), d)
+    left = np.where(has_zero, 1 - np.bincount(column, part, d), 0.0)
+    return _in_units(unit, mean, np.sqrt(square + left * np.square(mean)), low, high)
+
+
+def _unit_of(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return what columns are divided by so that their squares are numbers."""
+    unit: FloatArray = np.maximum(np.abs(low), np.abs(high))
+    return np.where(unit == 0, 1.0, unit)
+
+
+def _in_units(
+    unit: FloatArray, mean: FloatArray, spread: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
     # Of centred columns the mean is nothing but rounding.
     mean = np.where(np.abs(mean) < 1e-10 * spread, 0.0, mean)
     return np.stack([unit * mean, unit * spread, low, high])
