@@ -127,3 +127,50 @@ def emulate_bins(index, y, weight, exponent, first, n_bins, weight_scale, y_scal
         scale = y_scale if row == 2 else weight_scale
         np.add.at(whole[row], k, np.rint(values * scale).astype(np.int64))
     return whole
+
+
+def emulate_visit_models(index, offset, Y, weight, fold, held, output, table):
+    """Return residuals in double, bins and sums of residuals of rows, as `visit_models` in many.cu has them.
+
+    `index` has a row for each model, `Y` one for each output.
+    """
+    n_bins, n = table.shape[1] - 1, index.shape[1]
+    omega = np.ones(n) if weight is None else weight
+    residual, sums = np.empty(index.shape), np.empty(len(index))
+    bins = np.zeros((len(index), 2, n_bins, 3))
+    for k, y in enumerate(Y[output]):
+        u = index[k].astype(np.float64) + offset[k]
+        half, last = 0.5 * n_bins, n_bins - 0.5
+        place = half + half * u / (4.0 + np.abs(u))
+        place = np.where(place < last, place, last)
+        place = np.where(place > 0, place, 0.0)
+        b, side = place.astype(int), (fold == held[k]).astype(int)
+        for p, values in enumerate((omega, omega * u, omega * y)):
+            scale = scale_for_sum(n, np.max(np.abs(values)))
+            whole = np.zeros((2, n_bins), dtype=np.int64)
+            np.add.at(whole, (side, b), np.rint(values * scale).astype(np.int64))
+            bins[k, ..., p] = whole * (1 / scale)
+        fitted = table[k, b] + (place - b) * (table[k, b + 1] - table[k, b])
+        residual[k] = (1 - side) * omega * (fitted - y)
+        sums[k] = sum_of_block(residual[k])
+    return residual, bins, sums
+
+
+def scale_for_sum(n, largest):
+    _, exponent = np.frexp(n * largest)
+    return np.ldexp(1.0, min(62 - int(exponent), 1000))
+
+
+def sum_of_block(values, threads=512):
+    """Return the sum: each thread its own rows, then by halves within warps, then over warps in order."""
+    own = np.zeros(threads)
+    for begin in range(0, len(values), threads):
+        part = values[begin : begin + threads]
+        own[: len(part)] = own[: len(part)] + part
+    by_warp = own.reshape(-1, 32)
+    for step in (16, 8, 4, 2, 1):
+        by_warp = by_warp + by_warp[:, np.arange(32) ^ step]
+    total = 0.0
+    for value in by_warp[:, 0]:
+        total += value
+    return total

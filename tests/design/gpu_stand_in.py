@@ -4,6 +4,7 @@ import ctypes
 from types import SimpleNamespace
 
 import numpy as np
+from gpu_emulation import emulate_add_parts, emulate_visit_models
 
 
 class Memory:
@@ -91,3 +92,71 @@ class StandIn(SimpleNamespace):
             empty=lambda shape, dtype=np.float64: np.zeros(shape, dtype).view(Array),
             asarray=lambda values, dtype=None: np.array(values, dtype).view(Array),
         )  # fmt: skip
+
+
+# ---------------------------------------------------------------- kernels that are carried out, by numpy
+
+
+def at(address, shape, dtype=np.float64, strides=None):
+    """Return what lies at an address as an array, None for null."""
+    if not address:
+        return None
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize if strides is None else shape[0] * strides[0]
+    memory = (ctypes.c_char * n_bytes).from_address(int(address))
+    return np.ndarray(shape, dtype, memory, strides=strides)
+
+
+def column_sums(real, X, n, d, pitch, chunk, r, point, sums, squares):
+    X = at(X, (n, d), real, (int(pitch), np.dtype(real).itemsize)).astype(np.float64)
+    X -= 0 if point == 0 else at(point, (d,))
+    n_chunks, weight = -(-n // chunk), at(r, (n,))
+    for k in range(n_chunks):
+        rows = slice(k * chunk, (k + 1) * chunk)
+        at(sums, (n_chunks, d))[k] = weight[rows] @ X[rows]
+        if squares:
+            at(squares, (n_chunks, d))[k] = weight[rows] @ X[rows] ** 2
+
+
+def add_parts(real, parts, count, d, out):
+    at(out, (d,))[...] = emulate_add_parts(at(parts, (count, d)))
+
+
+def visit_models(
+    real, n_models, n, n_bins, reach, index, offset, Y, pitch, weight, fold, held, output, table, bins,
+    residual,
+):  # fmt: skip
+    assert reach == 4.0
+    per_model = [at(one, (n_models,), np.int32) for one in (held, output)]
+    outputs = int(per_model[1].max()) + 1
+    Y = np.stack([at(int(Y) + 8 * k * int(pitch), (n,)) for k in range(outputs)])
+    index = at(index, (n_models, n), real)
+    found = emulate_visit_models(
+        index, at(offset, (n_models,)), Y, at(weight, (n,)), at(fold, (n,), np.int32), *per_model,
+        at(table, (n_models, n_bins + 1)),
+    )  # fmt: skip
+    index[...] = found[0]
+    at(bins, (n_models, 2, n_bins, 3))[...] += found[1]
+    at(residual, (n_models,))[...] += found[2]
+
+
+class ComputingStandIn(StandIn):
+    """CuPy, as far as searches need it, with kernels that give what those of the device give."""
+
+    def __init__(self):
+        super().__init__()
+
+        class RawKernel:
+            def __init__(self, code, name, options=()):
+                self.name, self.real = name, np.float64 if "-DSTORAGE=1" in options else np.float32
+
+            def __call__(self, grid, block, parameters, shared_mem=0):
+                if self.name == "visit_models":
+                    visit_models(self.real, grid[0], *parameters)
+                else:
+                    {"column_sums": column_sums, "add_parts": add_parts}[self.name](self.real, *parameters)
+
+        self.RawKernel = RawKernel
+        self.cuda.runtime.memGetInfo = lambda: (1 << 40, 1 << 40)
+        self.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
+        self.zeros = lambda shape: np.zeros(shape).view(Array)
+        self.sqrt, self.where = np.sqrt, lambda *which: np.where(*which).view(Array)

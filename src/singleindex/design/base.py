@@ -72,6 +72,25 @@ class Design:
 
     # ------------------------------------------------------------ rows, for many models at once
 
+    @property
+    def prefers_readings(self) -> bool:
+        """Whether searches of many rows read all of them for many models at once, in place of columns."""
+        return False
+
+    def moments_of_folds(
+        self, Y: FloatArray, weight: FloatArray | None, fold: Any, n_folds: int
+    ) -> list[Moments]:
+        """Return the moments of the rows of each fold; `Y` has shape (n, n_outputs)."""
+        folds = (np.flatnonzero(fold == k) for k in range(n_folds))
+        return [self.moments_of_some(rows, Y, weight) for rows in folds]
+
+    def moments_of_some(self, rows: NDArray[np.intp], Y: FloatArray, weight: FloatArray | None) -> Moments:
+        """Return the moments of some rows, which may be none or without weight."""
+        part = None if weight is None else weight[rows]
+        if not (len(rows) if part is None else part.any()):
+            return Moments.none(self.shape[1], Y.shape[1])
+        return Moments.of(self.take(rows), Y[rows], part)
+
     def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: Any) -> ManySweep:
         """Return all that an iteration of many models needs, from one visit of all rows.
 

@@ -279,7 +279,10 @@ class BlockDesign(Design):
 
 
 def check_finite(block: Block) -> None:
-    """Raise where X or the weights of a block cannot be used."""
+    """Raise where X or the weights of a block cannot be used. A design answers for its own numbers."""
+    check_weight(block.weight, block.name)
+    if isinstance(block.X, Design):
+        return
     values = block.X.data if sparse.issparse(block.X) else block.X
     # One sum tells in most cases; only where it does not are all values looked at.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -289,7 +292,6 @@ def check_finite(block: Block) -> None:
             f"{block.name}: X holds NaN or infinity ({_first_bad(block.X)}); remove these rows, or impute "
             "them."
         )
-    check_weight(block.weight, block.name)
 
 
 def too_large(block: Block) -> ChunkError:

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray
-from .base import Design
 from .blocks import Block, Target, check_finite, too_large
 from .many import IntArray, ManySweep, ManyVisit
 from .moments import Moments
@@ -52,21 +50,11 @@ class FoldFactsTask:
         check_finite(block)
         Y = np.column_stack([target.values(block) for target in self.targets])
         weight, fold = self.targets[0].weights(block), self.rule(block)
-        moments = []
-        for k in range(self.rule.folds.get_n_splits()):
-            rows = np.flatnonzero(fold == k)
-            part = None if weight is None else weight[rows]
-            moments.append(_moments(block.design.take(rows), Y[rows], part))
+        n_folds = self.rule.folds.get_n_splits()
+        moments = block.design.moments_of_folds(Y, weight, fold, n_folds)
         if not all(np.isfinite(one.covariance).all() for one in moments):
             raise too_large(block)
         return FoldFacts(survey_rows(block.design, Y, weight), tuple(moments))
-
-
-def _moments(design: Design, Y: FloatArray, weight: FloatArray | None) -> Moments:
-    n, d = design.shape
-    if not (n if weight is None else weight.any()):
-        return Moments.none(d, Y.shape[1])
-    return Moments.of(design, Y, weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .base import Design
+
 IntArray = NDArray[np.int32]
 
 
@@ -120,6 +122,8 @@ FOLDS = (HashKFold, BlockKFold, GroupHashKFold)
 def _column_of(X: Any, column: Any) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[:, column].to_numpy()
+    if isinstance(X, Design):
+        return X.columns(np.array([column])).ravel()
     values = X[:, [column]]
     return values.toarray().ravel() if sparse.issparse(values) else np.asarray(values).ravel()
 

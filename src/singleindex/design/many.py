@@ -15,7 +15,7 @@ from .sweep import threads_for
 
 # Bins are of equal width in u / (reach + |u|): about the middle 2 reach / n_bins, wider further out, and
 # there is one for every number.
-_REACH = 4.0
+REACH = 4.0
 # What no row belongs to.
 NO_FOLD = -1
 
@@ -26,14 +26,14 @@ def bin_edges(n_bins: int) -> FloatArray:
     """Return the edges of the bins; the outermost lie far out, and their bins go on beyond."""
     place = np.linspace(-1.0, 1.0, n_bins + 1)
     place[[0, -1]] = -1 + 0.5 / n_bins, 1 - 0.5 / n_bins
-    edges: FloatArray = _REACH * place / (1 - np.abs(place))
+    edges: FloatArray = REACH * place / (1 - np.abs(place))
     return edges
 
 
 def bin_width(index: FloatArray, n_bins: int) -> FloatArray:
     """Return how wide the bin is that an index lies in, at the most: what its rows are moved by."""
-    width: FloatArray = 2 / n_bins * np.square(_REACH + np.abs(index)) / _REACH
-    return width * (1 + 2 / n_bins * (1 + np.abs(index) / _REACH)) ** 2
+    width: FloatArray = 2 / n_bins * np.square(REACH + np.abs(index)) / REACH
+    return width * (1 + 2 / n_bins * (1 + np.abs(index) / REACH)) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def sweep_rows_of_many(
         index = products.indices(rows)
         visit_models(
             index, visit.offset, np.ascontiguousarray(Y[:, rows]), None if weight is None else weight[rows],
-            fold[rows], visit.held, visit.output, visit.table, _REACH, bins, residual,
+            fold[rows], visit.held, visit.output, visit.table, REACH, bins, residual,
             threads_for(None, index.size),
         )  # fmt: skip
         if visit.needs_gradient:

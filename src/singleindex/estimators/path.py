@@ -11,6 +11,7 @@ import numpy as np
 from ..fitting.block_path import trace_blocks
 from ..fitting.blocks import as_source, is_in_blocks
 from ..fitting.checks import check_n_atoms, check_penalty
+from ..fitting.in_place import trace_in_place
 from ..fitting.memory import prepare
 from ..fitting.path import trace_path
 from ..fitting.plan import Plan
@@ -55,7 +56,7 @@ def single_index_path(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        Or data on a GPU, as the estimators take them.
+        Or data on a GPU, as the estimators take them; from 50,000 rows on as data in blocks.
         Or data in blocks, as in :class:`SingleIndexRegressor`: every reading of them serves all levels.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Numbers; for two classes 0 and 1.
@@ -105,7 +106,8 @@ def single_index_path(
         X, targets, weight = model._check_data(as_known(X), as_numpy(y), as_numpy(sample_weight))
         plan, unit = model._plan(), targets.unit
         levels = _levels_of(plan, X.shape[1], n_atoms, penalty)
-        trace = trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)
+        in_place = trace_in_place(plan, X, targets, weight, levels)
+        trace = in_place or trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)
     return SingleIndexPath(
         n_atoms=None if penalty is not None else np.array([level.n_atoms for level in levels]),
         penalty=None if penalty is None else np.array([level.penalty for level in levels]),

@@ -11,6 +11,7 @@ from sklearn.metrics import check_scoring
 from ..fitting.background import with_background
 from ..fitting.block_search import search_blocks
 from ..fitting.blocks import as_source, is_in_blocks
+from ..fitting.in_place import search_in_place
 from ..fitting.plan import Plan
 from ..fitting.record import Fitted, Targets
 from ..fitting.scoring import Scoring
@@ -39,7 +40,8 @@ class SearchMixin(SingleIndexBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Data on a GPU are copied to the memory of the machine: a search goes by columns, on the processor.
+            Data on a GPU are read there from 50,000 rows on, as data in blocks are, for what searches over
+            blocks can do; else they are copied to the memory of the machine.
             Or data in blocks: a Dask array or data frame, or what :func:`singleindex.design.read_chunks`
             returns, which brings its own y and weights.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
@@ -68,8 +70,11 @@ class SearchMixin(SingleIndexBase):
         if checkpoint is not None:
             raise ValueError("checkpoint is for data in blocks; leave it out for data in memory.")
         X, targets, weight = self._check_data(X, y, sample_weight)
-        fitted = self._search(X, targets, weight, groups)
-        self._copy(with_background(fitted, X, weight), X.dtype)
+        asked = self._own_plan(), self._settings(), self.scoring
+        found = search_in_place(*asked, X, targets, weight, groups, self._teller(X, targets.y))
+        if found is None:
+            found = self._search(X, targets, weight, groups)
+        self._copy(with_background(found, X, weight), X.dtype)
         return self
 
     def _search(self, X: Any, targets: Targets, weight: FloatArray | None, groups: Any) -> Fitted:

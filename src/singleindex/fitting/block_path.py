@@ -28,6 +28,9 @@ from .path import Trace
 from .plan import Plan
 from .readings import Readings
 
+# Of a path nothing is held out: their moments are added.
+PATH_FOLDS = HashKFold(2)
+
 
 def trace_blocks(
     plan: Plan,
@@ -38,10 +41,9 @@ def trace_blocks(
     """Return the iterates of all levels, the levels, and the units of the outputs."""
     facts = survey_targets(source)
     targets, unit = read_targets(facts)
-    folds = HashKFold(2)  # of which nothing is held out: their moments are added
     check_blocks(plan, len(targets))
-    readings = Readings(source, targets, FoldRule(folds, facts.n_rows), None)
-    check_columns(source.n_features, folds)
+    readings = Readings(source, targets, FoldRule(PATH_FOLDS, facts.n_rows), None)
+    check_columns(source.n_features, PATH_FOLDS)
     found = readings.facts()
     data = FoldData(found, BlockDesign(source, found.survey.lengths), unit)
     check_spread(data.spread)

@@ -78,21 +78,34 @@ def search_blocks(
         return fitted
 
 
-def folds_of(cv: Any) -> Any:
-    """Return the folds that `cv` asks for, where rows tell by themselves which one they are in."""
+def as_folds(cv: Any) -> Any:
+    """Return the folds that `cv` asks for, where rows tell by themselves which one they are in; else None."""
     if isinstance(cv, FOLDS):
         return cv
     if cv is None or (np.ndim(cv) == 0 and isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         return HashKFold(5 if cv is None else int(cv))
+    return None
+
+
+def folds_of(cv: Any) -> Any:
+    """Return the folds that `cv` asks for, or raise."""
+    folds = as_folds(cv)
+    if folds is not None:
+        return folds
     raise ValueError(
         f"cv={cv!r} needs all rows at once; for files and Dask give a number, or HashKFold(...), "
         "BlockKFold(...) or GroupHashKFold(...) of singleindex.design."
     )
 
 
+def goes_by_blocks(plan: Plan, n_outputs: int) -> bool:
+    """Tell whether a search over blocks has steps for what is asked."""
+    return is_exact(plan, n_outputs) and not plan.is_joint(n_outputs)
+
+
 def check_blocks(plan: Plan, n_outputs: int) -> None:
     """Raise where a search over blocks has no steps for what is asked."""
-    if not is_exact(plan, n_outputs) or plan.is_joint(n_outputs):
+    if not goes_by_blocks(plan, n_outputs):
         raise ValueError(
             "searches and paths over files and Dask need a structure that is a sum over features or disjoint "
             f"groups, for each output by itself; {type(plan.structure).__name__} is not. Choose the settings "

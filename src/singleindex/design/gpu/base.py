@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from ...link.curve import MonotoneCurve
 from ..arrays import FloatArray
 from ..base import Design, by_outputs
 from ..checks import as_vector, check_length
+from ..many import ManySweep, ManyVisit
+from ..moments import Moments
 from ..sweep import Sweep, Visit
 from .arrays import check_room, cupy
 from .exchange import Models, to_device
 from .iteration import NOT_FINITE, Iteration
+from .many import DeviceProducts, sweep_on_device
 from .rows import Columns, Found, Rows
 
 # Squared distances, in variances, from which the mean is too far away to measure a variance from.
@@ -130,6 +134,25 @@ class GpuDesign(Design):
     def _send(self, w: FloatArray) -> Any:
         return cupy().asarray(np.ascontiguousarray(w, dtype=self.type_of_w()))
 
+    # ------------------------------------------------------------ one visit of all rows, for many models
+
+    @property
+    def prefers_readings(self) -> bool:
+        return True
+
+    def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: Any) -> ManySweep:
+        with self.device:
+            return sweep_on_device(self, visit, Y, weight, fold)
+
+    def moments_of_some(self, rows: NDArray[np.intp], Y: FloatArray, weight: FloatArray | None) -> Moments:
+        # They are copied to lie side by side, and there may be no room for all of them.
+        count = max(_BLOCK_BYTES * self.shape[0] // max(self.n_bytes, 1), 1)
+        of_parts = super().moments_of_some
+        parts = [
+            of_parts(rows[begin : begin + count], Y, weight) for begin in range(0, max(len(rows), 1), count)
+        ]
+        return reduce(Moments.plus, parts)
+
     # ------------------------------------------------------------ of the device, by kind of data
 
     @property
@@ -162,6 +185,10 @@ class GpuDesign(Design):
 
         There is a row of y, of the weights, of the index and of the gradient for each model.
         """
+        raise NotImplementedError
+
+    def device_products(self, W: FloatArray) -> DeviceProducts:
+        """Return what multiplies some rows at a time with W, and with residuals."""
         raise NotImplementedError
 
     def take(self, rows: NDArray[np.intp]) -> GpuDesign:

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
+from ..many import ManySweep, ManyVisit
 from .arrays import check_room, cupy
 from .base import GpuDesign
 from .exchange import Models
 from .kernels import address, csr_kernel, n_blocks
+from .many import DeviceProducts, SparseProducts, sweep_by_models
 from .rows import Found, Residuals
 
 WIDTH = 1 << 14  # columns of a block, as in csr.cu
@@ -89,6 +91,13 @@ class GpuCsrDesign(GpuDesign):
         self.residuals = self.residuals or Residuals(self.shape[0], str(self.real))
         self.by_columns.product(self.residuals.fill(models.sent, index[0], y, weight), out=gradient[0])
         return self.residuals.found
+
+    def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: Any) -> ManySweep:
+        with self.device:
+            return sweep_by_models(self, visit, Y, weight, fold)
+
+    def device_products(self, W: FloatArray) -> DeviceProducts:
+        return SparseProducts(self, W, self.real)
 
     def take(self, rows: NDArray[np.intp]) -> GpuCsrDesign:
         with self.device:

@@ -13,6 +13,7 @@ from .arrays import cupy
 from .base import GpuDesign
 from .exchange import Models
 from .kernels import add_parts, address, has_bulk_copies, n_blocks, plain_kernel, sweep_kernel
+from .many import DeviceProducts
 from .rows import Found, Residuals
 from .shape import MOST_MODELS, STORAGES, is_wide, shape_for, type_of_w, vector_length
 
@@ -156,6 +157,17 @@ class GpuDenseDesign(GpuDesign):
         residuals = Residuals(self.shape[0], "float64")
         gradient[0] = self.device_sums(residuals.fill(models.sent, index[0], y, weight), None)
         return residuals.found
+
+    # ------------------------------------------------------------ one visit of all rows, for many models
+
+    def device_products(self, W: FloatArray) -> DeviceProducts:
+        return DeviceProducts(self, W, self.dtype)
+
+    def device_numbers(self, rows: slice) -> Any:
+        """Return some rows as cuBLAS multiplies them in their own precision: halves become singles."""
+        if self.storage in ("float32", "float64"):
+            return self.X[rows]
+        return self._as_double(self.X[rows]).astype(np.float32)
 
     # ------------------------------------------------------------ rows and columns
 

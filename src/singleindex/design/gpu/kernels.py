@@ -49,7 +49,11 @@ def plain_kernel(name: str, storage: str, vec: int, wide: bool = False) -> Any:
 
 
 def row_kernel(name: str) -> Any:
-    return on_this_device(name, ("numbers.cuh", "rows.cu"), storage_options("float64", 1))
+    return on_this_device(name, ("numbers.cuh", "whole.cuh", "rows.cu"), storage_options("float64", 1))
+
+
+def many_kernel(name: str, storage: str) -> Any:
+    return on_this_device(name, ("numbers.cuh", "whole.cuh", "many.cu"), storage_options(storage, 1))
 
 
 def link_kernel(name: str, storage: str) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
+from ..many import ManySweep, ManyVisit
 from .arrays import cupy
 from .base import GpuDesign
 from .dense import GpuDenseDesign
@@ -140,6 +142,18 @@ class GpuStreamedDesign(GpuDesign):
             found.append(part.values)
             lanes = part.lanes
         return Found(cp.concatenate(found), lanes)
+
+    def sweep_many(self, visit: ManyVisit, Y: Any, weight: FloatArray | None, fold: Any) -> ManySweep:
+        sweeps = []
+        with self.device:
+            for rows, chunk in self._chunks():
+                omega = None if weight is None else weight[rows]
+                sweeps.append(chunk.sweep_many(visit, Y[:, rows], omega, fold[rows]))
+        return reduce(ManySweep.merge, sweeps)
+
+    @property
+    def prefers_readings(self) -> bool:
+        return False  # the data are here
 
     def take(self, rows: NDArray[np.intp]) -> GpuStreamedDesign:
         return GpuStreamedDesign(self.X[rows], self.places[0].nbytes)
