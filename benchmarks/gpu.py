@@ -252,11 +252,15 @@ def main():
         gpu_report.write_page(known)
         return
     with LOG.open("a" if options.parts else "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
-        known["machine"] = machine(options.commit or source_commit())
-        print(known["machine"])
+        here = machine(options.commit or source_commit())
+        print(here)
+        if not options.parts:
+            known |= {"machine": here, "later": {}}
         for name in options.parts or PARTS:
             began = time.perf_counter()
             known[name] = PARTS[name]()
+            if options.parts:
+                known.setdefault("later", {})[name] = here
             free_all()
             print(f"{name}: {json.dumps(known[name], indent=1)}\n{time.perf_counter() - began:.0f} s")
             STORE.write_text(json.dumps(known, indent=1) + "\n")

@@ -8,10 +8,11 @@ import time
 import numpy as np
 
 from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
-from singleindex.design import DenseDesign, Visit
+from singleindex.design import DenseDesign, HashKFold, ManyVisit, Visit, chunk_arrays
 from singleindex.design.gpu import as_gpu_design
 from singleindex.design.gpu.arrays import cupy
 from singleindex.design.gpu.stream import GpuStreamedDesign
+from singleindex.design.many import bin_edges
 from singleindex.solvers import OnePass
 from singleindex.structures import LowRank, Sparse
 
@@ -84,7 +85,58 @@ class BlockwiseDesign(DenseDesign):
 
 
 def searches():
-    """A search with data on the device, which it copies to the host, and with data that are there."""
+    """Searches with data on the device: few, which are copied to the host, and many, which are read there."""
+    return few_rows() | {"many": many_rows(), "reading": one_reading()}
+
+
+def many_rows():
+    """A search by readings on the device, twice, beside the same search over chunks in the host's memory."""
+    (n, d), found = (ROWS, 512), []
+    X, y = problem(n, d)
+    row = {"n": n, "d": d, "folds": 5}
+    settings = {"cv": 5}
+    SingleIndexClassifierCV(**settings).fit(X[:50_000], y[:50_000])  # kernels are compiled
+    for name in ("gpu_s", "again_s"):
+        began = time.perf_counter()
+        found.append(SingleIndexClassifierCV(**settings).fit(X, y))
+        row[name] = time.perf_counter() - began
+        print(row, flush=True)
+    row["same_bits"] = bool(np.array_equal(found[0].coef_, found[1].coef_))
+    row["readings"] = found[0].n_readings_
+    on_host = X.get()
+    del X
+    began = time.perf_counter()
+    theirs = SingleIndexClassifierCV(**settings).fit(chunk_arrays(on_host, y))
+    row["cpu_s"] = time.perf_counter() - began
+    return row | differences(found[0], theirs)
+
+
+def one_reading():
+    """One visit of all rows for 500 models: on the device, by two products of cuBLAS alone, on the host."""
+    (n, d, K), cp = (ROWS, 512, 500), cupy()
+    X, y = problem(n, d)
+    rng = np.random.default_rng(0)
+    table = np.tile(1 / (1 + np.exp(-np.clip(bin_edges(1024), -50, 50))), (K, 1))
+    held, output = (np.arange(K) % 5).astype(np.int32), np.zeros(K, dtype=np.int32)
+    visit = ManyVisit(rng.standard_normal((d, K)) / np.sqrt(d), np.zeros(K), table, held, output)
+    rows = y[None].astype(np.float64), None, HashKFold(5).fold_of(None, 0, n, n)
+    design, W = as_gpu_design(X), cp.asarray(visit.W, dtype=np.float32)
+    row = {"n": n, "d": d, "models": K, "gpu_s": clocked(lambda: design.sweep_many(visit, *rows))}
+
+    def products():
+        for begin in range(0, n, 1 << 16):
+            some = X[begin : begin + (1 << 16)]
+            index = some @ W
+            index.T @ some
+        cp.cuda.Device().synchronize()
+
+    row["products_s"] = clocked(products)
+    on_host = DenseDesign(X.get())
+    row["cpu_s"] = clocked(lambda: on_host.sweep_many(visit, *rows), repeats=3)
+    return row
+
+
+def few_rows():
     (n, d), cp = (5_000, 200), cupy()
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d), dtype=np.float32)

@@ -31,8 +31,17 @@ def machine_lines(known):
         f"Measured on {one['date']} on one {one['device']} ({one['multiprocessors']} multiprocessors, "
         f"{one['memory_gib']:.0f} GiB, driver {one['driver']}, CUDA {one['cuda'] // 1000}."
         f"{one['cuda'] % 1000 // 10}) beside {one['cores']} cores, with {versions}. The source "
-        f"was that of commit {one['commit']}. Medians of 10 or more."
+        f"was that of commit {one['commit']}. Medians of 10 or more.",
+        *(later_line(name, there) for name, there in known.get("later", {}).items()),
     ]
+
+
+def later_line(name, there):
+    """Return where one part alone was measured."""
+    return (
+        f"The {name} were measured by themselves on {there['date']}, on one {there['device']} beside "
+        f"{there['cores']} cores; their source was that of commit {there['commit']}."
+    )
 
 
 def iteration_lines(known):
@@ -129,9 +138,19 @@ def exact_lines(known):
 
 def search_lines(known):
     one = known["searches"]
+    many, reading = one["many"], one["reading"]
     return [
-        f"`SingleIndexClassifierCV(cv=3)` on {one['n']:,} × {one['d']:,}, which copies data on a GPU to the "
-        f"host: {one['gpu_s']:.1f} s with X on the GPU,",
+        f"`SingleIndexClassifierCV(cv={many['folds']})` on {many['n']:,} × {many['d']:,}, float32, by "
+        f"{many['readings']} readings: {many['again_s']:.1f} s with X on the GPU, which reads it there;",
+        f"{many['cpu_s']:.1f} s over chunks of the memory of the machine, on its cores. The directions of "
+        f"the two w differ by {many['direction']:.0e}.",
+        f"Two searches on the GPU have the same bits: {'yes' if many['same_bits'] else 'no'}.",
+        f"One such reading for {reading['models']} models takes {reading['gpu_s']:.3f} s on the GPU, where "
+        f"the two products of cuBLAS by themselves take {reading['products_s']:.3f} s, and",
+        f"{reading['cpu_s']:.1f} s on the cores.",
+        "",
+        f"`SingleIndexClassifierCV(cv=3)` on {one['n']:,} × {one['d']:,}, so few rows that they are copied "
+        f"to the host: {one['gpu_s']:.1f} s with X on the GPU,",
         f"{one['cpu_s']:.1f} s with X of numpy, the same w to {one['coef']:.0e}.",
     ]
 

@@ -146,6 +146,8 @@ def test_a_search_in_place_is_that_over_chunks(in_place, dtype, tol, weighted):
         truth = kind(**SMALL).fit(chunk_arrays(X, target, sample_weight=weight, chunk_rows=500))
         found = kind(**SMALL).fit(as_gpu_design(X.view(Array)), target, sample_weight=weight)
         assert_same_search(found, truth, tol)
+    with pytest.raises(ValueError, match=r"many rows on a GPU.*to an array of numpy"):
+        found.predict_interval(X)
 
 
 def test_three_classes_and_groups_of_a_column_are_searched_in_place(in_place):

@@ -29,7 +29,7 @@ class DesignSource:
         self.block = Block(design, Y, weight, "X", groups=groups)
         self.n_rows, self.n_features = design.shape
         self.dtype = design.dtype
-        self.on_rows: Callable[[int], None] | None = None
+        self.on_rows: Callable[[int], None] | None = None  # never called: no row is worked on before others
 
     @property
     def targets(self) -> list[Target]:
@@ -38,9 +38,6 @@ class DesignSource:
 
     def map(self, task: Callable[..., Any], arguments: Sequence[Any] | None = None) -> Iterator[Any]:
         yield task(self.block) if arguments is None else task(self.block, arguments[0])
-        if self.on_rows is not None:
-            self.on_rows(self.n_rows)
-            self.on_rows(0)  # the end
 
     def reduce(self, task: Callable[[Block], Any]) -> Any:
         (result,) = self.map(task)

@@ -111,7 +111,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     n_features_ : int
         Number of features with a weight: those in 30 % of the averaged models at least.
     n_readings_ : int
-        Of files and Dask: how often the data were read.
+        Of files, Dask and many rows on a GPU: how often the data were read. Their searches keep no single
+        rows, and so have no `p_value_`, `held_out_scores_` and `calibration_`.
     coef_, link_, background_, n_iter_, history_, status_, n_features_in_, feature_names_in_
         As in :class:`SingleIndexRegressor`; the history is that of the levels of `path_`.
 
@@ -319,7 +320,10 @@ def calibration_of(model: Any) -> list[dict[str, FloatArray]]:
     check_is_fitted(model)
     found: list[dict[str, FloatArray]] | None = vars(model).get("calibration_")
     if found is None:
-        raise ValueError("the model was fitted by an earlier version, which kept no residuals; fit it again.")
+        raise ValueError(
+            "the model has kept no held-out rows: it was fitted to files, to Dask or to many rows on a GPU, "
+            "or by an earlier version; fit it again, to an array of numpy, a sample of the rows if need be."
+        )
     return found
 
 

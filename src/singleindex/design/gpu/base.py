@@ -234,8 +234,9 @@ class GpuDesign(Design):
         n_bytes = self.n_bytes
         if n_bytes > _LARGE:
             warnings.warn(
-                f"Searches, and exact steps that go by columns, copy X to the memory of this machine, "
-                f"{n_bytes / 2**30:.1f} GiB, and are carried out there; solver='one-pass' stays on the GPU.",
+                f"X is copied to the memory of this machine, {n_bytes / 2**30:.1f} GiB, and worked on there. "
+                "Of fits solver='one-pass' stays on the GPU; searches do where there are 50,000 rows, not "
+                "too many columns, and nothing is asked for that data in blocks do not have.",
                 stacklevel=2,
             )
         with self.device:

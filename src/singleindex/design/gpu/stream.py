@@ -151,10 +151,6 @@ class GpuStreamedDesign(GpuDesign):
                 sweeps.append(chunk.sweep_many(visit, Y[:, rows], omega, fold[rows]))
         return reduce(ManySweep.merge, sweeps)
 
-    @property
-    def prefers_readings(self) -> bool:
-        return False  # the data are here
-
     def take(self, rows: NDArray[np.intp]) -> GpuStreamedDesign:
         return GpuStreamedDesign(self.X[rows], self.places[0].nbytes)
 
