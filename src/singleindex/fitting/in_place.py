@@ -19,7 +19,8 @@ from .progress import Teller
 from .record import Fitted, Targets
 from .search import SearchSettings
 
-# Fewer rows are searched on the host: a copy of them costs little, and there are more candidates there.
+# Fewer rows are searched on the host: a copy of them costs little, and there are more candidates there. More
+# columns than products can be kept of are, too: to leave some out by all rows flatters those that stay.
 LEAST_ROWS = 50_000
 
 
