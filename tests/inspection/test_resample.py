@@ -210,6 +210,43 @@ def test_effects_are_those_of_the_truth():
     np.testing.assert_allclose(effects.in_model[true], truth[true], atol=0.05)
 
 
+@pytest.mark.parametrize("d", [12, 150])
+def test_effects_of_groups_are_those_of_the_truth(d):
+    rng, groups = np.random.default_rng(1), np.repeat(np.arange(d // 3), 3)
+    w, covered = np.zeros(d), []
+    w[:6] = np.repeat([1.0, -0.5], 3)
+    for _ in range(10):
+        X = rng.standard_normal((300, d)) + rng.standard_normal((300, 1))
+        y = X @ w + rng.standard_normal(300)
+        model = SingleIndexRegressor(2, structure=GroupSparse(groups)).fit(X, y)
+        found = quick(model, X, y, n_resamples=4).group_effects()
+        assert found.feature.tolist() == [0, 1]  # the largest first, and none that is not in use
+        assert found.name[0] == "0: x0, x1, x2"
+        true = [np.std(X[:, groups == g] @ w[groups == g]) for g in (0, 1)]
+        covered += list((found.low <= true) & (true <= found.high))
+    assert np.mean(covered) >= 0.75  # of twenty at 90 %
+
+
+def test_groups_may_be_named(binary):
+    made, _, found = binary
+    first, rest = made.support[0], [j for j in range(20) if j not in made.support]
+    table = found.group_effects({"one": [first], "nothing": rest})
+    assert table.name == ["one"]  # the others have no weight
+    single = found.effects().take(found.effects().feature == first)
+    np.testing.assert_allclose(abs(single.in_model), table.in_model, rtol=1e-6)
+    assert bool(table.stable[0])
+
+
+def test_groups_are_asked_for(binary):
+    _, _, found = binary
+    with pytest.raises(ValueError, match="name some"):
+        found.group_effects()
+    with pytest.raises(ValueError, match="groups has 'nonsense'"):
+        found.group_effects({"a": ["nonsense"]})
+    with pytest.raises(ValueError, match="has no feature"):
+        found.group_effects({"a": []})
+
+
 def test_a_change_of_two_values_is_from_one_to_the_other():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, 400) * 3.0, rng.standard_normal(400)])

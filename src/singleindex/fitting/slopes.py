@@ -101,26 +101,52 @@ def correct_slopes(
     value, error = (np.full((X.shape[1], Y.shape[1]), np.nan) for _ in range(2))
     for j in wanted:
         own = design.columns(np.array([j]))[:, 0] / spread[j]
-        left = left_of_column(design, own, int(j), share, spread, rows)
-        length = share @ (left * own)
-        if length > 0:
-            value[j] = start[j] + (share * left) @ rest / length
-            error[j] = np.sqrt((share * np.square(left)) @ np.square(rest) / rows) / length
+        left = left_of(design, own, np.array([j]), share, spread, rows)
+        if share @ (left * own) > 0:
+            value[j], error[j] = correct_along(own, left, start[j], rest, share, rows)
     return Slopes(value, error)
 
 
-def left_of_column(
-    design: Design, own: FloatArray, j: int, share: FloatArray, spread: FloatArray, rows: float
+def correct_along(
+    own: FloatArray, left: FloatArray, start: FloatArray, rest: FloatArray, share: FloatArray, rows: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return slopes along one combination of columns, with their errors, by outputs.
+
+    `left` is what other columns leave of it.
+    """
+    length = share @ (left * own)
+    value: FloatArray = start + (share * left) @ rest / length
+    return value, np.sqrt((share * np.square(left)) @ np.square(rest) / rows) / length
+
+
+def left_of(
+    design: Design,
+    own: FloatArray,
+    columns: NDArray[np.intp],
+    share: FloatArray,
+    spread: FloatArray,
+    rows: float,
 ) -> FloatArray:
-    """Return what a lasso of all other columns leaves of one, centred."""
-    d = design.shape[1]
-    # In units of their spread all columns are held back alike; constant ones and itself are left out.
+    """Return what a lasso of all other columns leaves of a combination of some, centred."""
+    d, centred = design.shape[1], own - share @ own
+    # In units of their spread all columns are held back alike; constant ones and its own are left out.
     factor = np.where(spread > 0, spread, np.inf)
-    factor[j] = np.inf
-    centred = own - share @ own
+    factor[columns] = np.inf
     found = descend(
         Rows(design, share, centred), np.zeros(d), Separable(factor),
         _NODEWISE * float(np.sqrt(np.log(max(d, 2)) / rows)), 0.0, tol=1e-4,
     )  # fmt: skip
     left: FloatArray = centred - design.matvec(found.w)
     return left - share @ left
+
+
+def left_by_least_squares(
+    design: Design, own: FloatArray, columns: NDArray[np.intp], share: FloatArray, spread: FloatArray
+) -> FloatArray:
+    """Return what all other columns leave of a combination of some, where rows are enough for all of it."""
+    others = np.setdiff1d(np.flatnonzero(spread), columns)
+    values = design.columns(others) / spread[others]
+    values = values - share @ values
+    gram, centred = (values.T * share) @ values + _TINY * np.eye(len(others)), own - share @ own
+    left: FloatArray = centred - values @ np.linalg.solve(gram, values.T @ (share * centred))
+    return left

@@ -15,12 +15,21 @@ from ..estimators.base import Problem
 from ..estimators.outputs import Facts
 from ..fitting.effects import mean_change, two_values
 from ..fitting.extremes import shares_of
-from ..fitting.slopes import Slopes, can_be_solved, correct_slopes, solve_slopes
+from ..fitting.slopes import (
+    Slopes,
+    can_be_solved,
+    correct_along,
+    correct_slopes,
+    left_by_least_squares,
+    left_of,
+    solve_slopes,
+)
 from ..fitting.trace import by_columns
 from ._intervals import Intervals
 
 FloatArray = NDArray[np.float64]
 
+_TITLE = "average change of the prediction"
 # The part of a feature's variance that others must leave for least squares to tell its slope.
 _LEAST_LEFT = 0.1
 # Rows for each feature with which simulations bear out intervals of single coefficients.
@@ -87,12 +96,15 @@ class EffectFinder:
 
     def _corrected(self, wanted: NDArray[np.intp]) -> Slopes:
         """Return the slopes of the model along some features, without the pull of its penalties."""
-        start, rest = np.zeros(self.facts.coef.shape), np.zeros(self.Y.shape)
-        for k, (index, y) in enumerate(zip(self.held_out().T, self.Y.T, strict=True)):
-            slope, rest[:, k] = self._line(index, y)
-            start[:, k] = slope * self.facts.coef[:, k] * self.spread
-        problem = self.problem
+        (slope, rest), problem = self.lines, self.problem
+        start = slope * self.facts.coef * self.spread[:, None]
         return correct_slopes(problem.X, self.Y, problem.weight, self.spread, start, rest, wanted)
+
+    @cached_property
+    def lines(self) -> tuple[FloatArray, FloatArray]:
+        """The slopes of lines through y over the index, by outputs, and what they leave of it."""
+        found = [self._line(index, y) for index, y in zip(self.held_out().T, self.Y.T, strict=True)]
+        return np.array([slope for slope, _ in found]), np.column_stack([rest for _, rest in found])
 
     def _line(self, index: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
         """Return the slope of a line through y and what it leaves; of rows never held out, nothing."""
@@ -111,13 +123,44 @@ class EffectFinder:
             value, error = self.slopes.value[:, k], self.slopes.error[:, k]
             for j in np.flatnonzero(np.isfinite(error)).tolist():
                 size = changes[j].size / self.spread[j]
-                line = size * np.array([value[j], value[j] - z * error[j], value[j] + z * error[j]])
-                line[1:] = np.sort(line[1:])
-                if self.problem.plan.is_classifier:
-                    line = np.clip(line, -1.0, 1.0)
                 own = self._in_model(k, j, changes[j])
-                found.append((j, k, changes[j].text, *line, own, _sign(value[j], error[j])))
-        return self._table("average change of the prediction", level, found)
+                row = self._limits(size * value[j], size * error[j], z)
+                found.append((j, k, changes[j].text, *row, own, _sign(value[j], error[j])))
+        return self._table(_TITLE, level, found, self.names, self.stable)
+
+    def of_groups(
+        self, groups: Mapping[str, NDArray[np.intp]], outputs: list[int], level: float
+    ) -> Intervals:
+        """Return how the prediction changes with the part that groups of features have of the index."""
+        z, found = self._quantile(level), []
+        for number, columns in enumerate(groups.values()):
+            parts = self.design.columns(columns) @ self.facts.coef[columns]
+            for k in outputs:
+                centred = parts[:, k] - self.share @ parts[:, k]
+                sd = float(np.sqrt(self.share @ centred**2))
+                if not sd > 0:
+                    continue  # not in use
+                value, error = self._along(centred / sd, columns, sd, k)
+                own = mean_change(self.facts.outputs[k].link, self.index[:, k], self.share, sd)
+                row = self._limits(value, error, z)
+                found.append((number, k, "+1 sd of its part of the index", *row, own, _sign(value, error)))
+        stable = [g for g, columns in enumerate(groups.values()) if np.isin(columns, self.stable).any()]
+        return self._table(_TITLE, level, found, list(groups), np.array(stable, dtype=np.intp))
+
+    def _along(self, own: FloatArray, columns: NDArray[np.intp], sd: float, k: int) -> tuple[float, float]:
+        """Return the slope along a part of the index, and its error; columns outside of it are held."""
+        slope, rest = self.lines
+        if can_be_solved(self.design, self.spread, self.rows):
+            left = left_by_least_squares(self.design, own, columns, self.share, self.spread)
+        else:
+            left = left_of(self.design, own, columns, self.share, self.spread, self.rows)
+        value, error = correct_along(own, left, sd * slope[[k]], rest[:, [k]], self.share, self.rows)
+        return float(value[0]), float(error[0])
+
+    def _limits(self, value: float, error: float, z: float) -> FloatArray:
+        """Return an estimate with its limits; no probability changes by more than one."""
+        line = np.array([value, value - z * abs(error), value + z * abs(error)])
+        return np.clip(line, -1.0, 1.0) if self.problem.plan.is_classifier else line
 
     def _in_model(self, k: int, j: int, change: Change) -> float:
         """Return the average change of the model's own predictions."""
@@ -145,14 +188,15 @@ class EffectFinder:
             for j in np.flatnonzero(np.isfinite(error)):
                 row = (unit[j], unit[j] - z * half[j], unit[j] + z * half[j], own[j])
                 found.append((j, k, "", *row, _sign(self.solved.value[j, k], error[j])))
-        return self._table("coefficients of w at unit length, columns at unit spread", level, found)
+        title = "coefficients of w at unit length, columns at unit spread"
+        return self._table(title, level, found, self.names, self.stable)
 
     def _quantile(self, level: float) -> float:
         return float(ndtri((1 + check_level(level)) / 2))
 
     def _changes(self, units: Mapping[Any, float]) -> list[Change]:
         """Return by how much each feature is changed."""
-        given = {self._number(feature): float(size) for feature, size in units.items()}
+        given = {self.number_of(feature, "units"): float(size) for feature, size in units.items()}
         values, found = two_values(self.problem.X), []
         for j, (low, high) in enumerate(values):
             if j in given:
@@ -163,22 +207,24 @@ class EffectFinder:
                 found.append(Change(float(self.spread[j]), f"+1 sd ({self.spread[j]:.3g})"))
         return found
 
-    def _number(self, feature: Any) -> int:
-        """Return the number of a feature that was named in `units`."""
+    def number_of(self, feature: Any, where: str) -> int:
+        """Return the number of a feature that was named in a parameter."""
         if isinstance(feature, str) and feature in self.names:
             return self.names.index(feature)
         if isinstance(feature, int | np.integer) and 0 <= feature < len(self.names):
             return int(feature)
-        raise ValueError(f"units has {feature!r}, which is no feature; give names, or numbers from 0.")
+        raise ValueError(f"{where} has {feature!r}, which is no feature; give names, or numbers from 0.")
 
-    def _table(self, title: str, level: float, found: list[Any]) -> Intervals:
+    def _table(
+        self, title: str, level: float, found: list[Any], names: list[str], stable: NDArray[np.intp]
+    ) -> Intervals:
         found = sorted(found, key=lambda row: (row[1], -abs(row[3]), row[0]))
         columns: list[Any] = list(zip(*found, strict=True)) if found else [()] * 8
         feature, output, change, estimate, low, high, own, sign = columns
         return Intervals(
-            title, level, np.array(feature, dtype=np.intp), [self.names[j] for j in feature],
+            title, level, np.array(feature, dtype=np.intp), [names[j] for j in feature],
             [self.facts.outputs[k].name for k in output], list(change), np.array(estimate), np.array(low),
-            np.array(high), np.array(sign), np.array(own), np.isin(feature, self.stable),
+            np.array(high), np.array(sign), np.array(own), np.isin(feature, stable),
         )  # fmt: skip
 
 
