@@ -1,10 +1,13 @@
 """What the commands say of how far a model and its predictions can be trusted."""
 
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from singleindex.cli.text import in_columns
 
 FAST = ["--n-atoms", "2,3", "--folds", "3", "-q"]
 
@@ -38,10 +41,51 @@ def test_the_terminal_says_where_there_is_no_evidence(cli, noise, patients):
     code, out, _ = cli("fit", noise, "-t", "relapse", *FAST)
     assert code == 0
     assert "No evidence that the 5 features predict relapse (p = 0." in out
-    assert "what such a search finds in noise" in out
+    assert "It uses what such a search finds in noise: lab" in out
+    assert "effect on the prediction" not in out  # there is none to be told of
     code, out, _ = cli("fit", patients, "-t", "relapse", *FAST)
-    assert "of 3 features are in use to predict relapse." in out
+    assert "of 3 features are in use to predict relapse" in out
     assert "No evidence" not in out
+
+
+def test_the_terminal_names_what_halves_find_again(cli, patients, tmp_path):
+    model = tmp_path / "m.sim"
+    _, out, _ = cli("fit", patients, "-t", "relapse", "-o", model, *FAST)
+    assert "; 2 are stable: " in out
+    marked = [line.split()[0] for line in out.splitlines() if line.endswith("   stable")]
+    assert sorted(marked) == ["age", "smoker"]
+    assert cli("inspect", model)[1].count("   stable") == 2  # it is kept
+    _, out, _ = cli("fit", patients, "-t", "relapse", "--json", *FAST)
+    told = json.loads(out)["stable"]
+    assert sorted(told["features"]) == ["age", "smoker"]
+    assert 0 < told["bound"] <= 1
+
+
+def test_predictions_of_the_rows_are_told(cli, patients, noise, tmp_path):
+    model = tmp_path / "m.sim"
+    _, out, _ = cli("fit", patients, "-t", "relapse", "-o", model, *FAST)
+    told = out.splitlines()[-1]
+    _, predicted, _ = cli("predict", model, patients, "-q")
+    values = pd.read_csv(io.StringIO(predicted))["probability of yes"]
+    assert told.startswith("the probability of yes goes from ")
+    low, high = (float(word.rstrip(",")) for word in (told.split()[6], told.split()[8]))
+    assert low == pytest.approx(values.min(), rel=0.1)
+    assert high == pytest.approx(values.max(), rel=0.1)
+
+
+def test_a_warning_is_in_the_answer_and_in_the_model(cli, patients, tmp_path):
+    frame, model = pd.read_csv(patients), tmp_path / "m.sim"
+    frame["code"] = np.where(frame.relapse == "yes", "R", "H")
+    frame.to_csv(patients, index=False)
+    _, out, _ = cli("fit", patients, "-t", "relapse", "-o", model, *FAST)
+    assert "warning: column 'code' looks like a leak" in out
+    assert "warning: column 'code' looks like a leak" in cli("inspect", model)[1]
+
+
+def test_long_numbers_keep_their_distance():
+    lines = in_columns([["feature", "weight", "in models"], ["a", "+1.61 × 10⁻¹⁰⁰", "100%"]], 7)
+    assert lines[1] == "a        +1.61 × 10⁻¹⁰⁰        100%"
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_features_are_told_by_effect_in_the_outcomes_units(cli, patients):

@@ -182,6 +182,7 @@ def make_record(
         "training_index": index_facts(fitting.model, data.train.X),
         "warnings": data.warnings,
         "test_errors": fitting.test_errors,
+        "stable": fitting.stable,
     }
 
 

@@ -13,6 +13,9 @@ from .decisions import Threshold, check_threshold, confusion_of, parse_class_wei
 from .messages import CliError
 from .structures import make_structure
 
+# Rows that are asked at most which features they find again.
+_MOST_ROWS = 20_000
+
 
 @dataclass(frozen=True)
 class FitOptions:
@@ -43,6 +46,7 @@ class Fitting:
     null_scores: dict[str, float]
     confusion: dict[str, int] | None
     test_errors: dict[str, dict[str, float]]
+    stable: dict[str, Any] | None = None
 
 
 def plan_fit(data: Data, options: FitOptions, verbose: bool) -> tuple[Any, list[str]]:
@@ -82,7 +86,24 @@ def run_fit(model: Any, data: Data, options: FitOptions, notes: list[str]) -> Fi
     confusion = None
     if data.test is not None:
         confusion = confusion_of(model, data.test.X, data.test.y, options.threshold or Threshold())
-    return Fitting(model, notes, test, null, confusion, errors)
+    return Fitting(model, notes, test, null, confusion, errors, find_stable(model, data))
+
+
+def find_stable(model: Any, data: Data) -> dict[str, Any] | None:
+    """Return the features that halves of the rows find again, and the rule; None where it cannot be told."""
+    from ..inspection import resample
+
+    X, y, weight = data.train.X, data.train.y, data.train.weight
+    if data.train.n > _MOST_ROWS:  # halves of so many find whatever there is to be found
+        some = np.sort(np.random.default_rng(0).choice(data.train.n, _MOST_ROWS, replace=False))
+        X, y, weight = X[some], y[some], None if weight is None else weight[some]
+    try:
+        found = resample(model, X, y, sample_weight=weight, n_permutations=0, random_state=0)
+    except ValueError:  # too few rows, or a structure whose parts are not features
+        return None
+    rule, stable = found.rule(), set(found.stable().tolist())
+    ordered = [j for j in np.argsort(-found.shares().max(axis=1), kind="stable").tolist() if j in stable]
+    return {"features": [data.preparation.names[j] for j in ordered], "bound": rule.bound, "rule": str(rule)}
 
 
 def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, verbose: bool) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..estimators.headline import has_evidence, headline
 from ..tables.numbers import as_written, signed
 from .decisions import confusion_lines
 from .messages import counted, printable_lines
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ..estimators.outputs import Search
 
 _MOST_FEATURES = 15
+# Predictions that differ by less, as a share of the largest, are the same.
+_SAME = 0.005
 
 
 def summary_json(file: ModelFile) -> dict[str, Any]:
@@ -51,7 +54,7 @@ def summary_json(file: ModelFile) -> dict[str, Any]:
         found |= {"positive": file.positive, "threshold": file.threshold.as_record()}
     if record.get("confusion"):
         found["held_out"]["confusion"] = record["confusion"]
-    found["warnings"] = record.get("warnings", [])
+    found["warnings"], found["stable"] = record.get("warnings", []), record.get("stable")
     return found
 
 
@@ -114,18 +117,22 @@ def summary_text(file: ModelFile) -> str:
     lines.append(f"{'model':10s}{used} with a weight")
     lines += score_lines(file)
     lines += ["", *finding_lines(file)]
-    return printable_lines([*lines, "", *feature_lines(file), "", *link_lines(file)])
+    if has_evidence(file.facts.search.p_value if file.facts.search else None):
+        lines += ["", *feature_lines(file)]
+    return printable_lines([*lines, "", *link_lines(file)])
 
 
 def finding_lines(file: ModelFile) -> list[str]:
-    """Return what to take home, and how to read what follows where there is nothing to take."""
-    from ..estimators.headline import has_evidence, headline
-
-    search = file.facts.search
-    lines = [f"{headline(file.facts, ', '.join(file.targets))}."]
-    if search is not None and not has_evidence(search.p_value):
-        lines.append("What follows is what such a search finds in noise; do not read anything into it.")
-    return lines
+    """Return what to take home: also what was warned of, which is easily lost among notes on the way."""
+    search, stable = file.facts.search, file.record.get("stable") or {}
+    p_value, names = None if search is None else search.p_value, stable.get("features")
+    lines = [f"{headline(file.facts, ', '.join(file.targets), p_value, names)}."]
+    if not has_evidence(p_value) and len(file.facts.used):
+        used = ", ".join(record["name"] for record in feature_records(file)[:_MOST_FEATURES])
+        lines.append(f"It uses what such a search finds in noise: {used}.")
+    elif names:
+        lines.append(f"Of the stable ones at most {stable['bound']:.2g} is expected to be false.")
+    return lines + [f"warning: {warning}" for warning in file.record.get("warnings", [])]
 
 
 def settings_text(search: Search | None) -> str:
@@ -172,7 +179,7 @@ def held_out_lines(search: Search) -> list[str]:
             one = search.held_out[name]
             beside = f", without features {one['other']:.3g}" if name != "AUC" and name != "R²" else ""
             found.append(f"{name} {one['score']:.3g} ± {one['error']:.1g}{beside}")
-    return [f"{'held out':10s}{'; '.join(found)}"] if found else []
+    return [f"{'by folds':10s}{'; '.join(found)}"] if found else []
 
 
 def score_table(
@@ -201,15 +208,20 @@ def feature_lines(file: ModelFile) -> list[str]:
     stable = any("stability" in r for r in shown)
     known = any("effect" in r for r in shown)
     heads = ["weight"] if "weight" in shown[0] else [name[:10] for name in outputs[:6]]
-    lines = [f"{'feature':{width}s}" + "".join(f"{head:>12s}" for head in heads)]
-    lines[0] += ("   in folds" if stable else "") + ("   effect on the prediction" if known else "")
+    heads += (["in models"] if stable else []) + (["effect on the prediction"] if known else [])
+    marked = set((file.record.get("stable") or {}).get("features", ()))
+    rows = []
     for record in shown:
-        name = record["name"] if len(record["name"]) <= width else record["name"][: width - 1] + "…"
         several = record.get("effects", record.get("weights", {}))
         weights = [record["weight"]] if "weight" in record else list(several.values())[:6]
-        cells = "".join(f"{signed(weight):>12s}" for weight in weights)
-        cells += f"{record['stability']:11.0%}" if stable else ""
-        lines.append(f"{name:{width}s}{cells}" + (f"   {record['effect']['words']}" if known else ""))
+        cells = [signed(weight) for weight in weights]
+        cells += [f"{record['stability']:.0%}"] if stable else []
+        rows.append(
+            [shortened(record["name"], width), *cells, *([record["effect"]["words"]] if known else [])]
+        )
+    lines = in_columns([["feature", *heads], *rows], width, n_words=int(known))
+    for k, record in enumerate(shown, start=1):
+        lines[k] += "   stable" if record["name"] in marked else ""
     if len(records) > len(shown):
         lines.append(f"and {len(records) - len(shown)} more")
     if "effects" in shown[0]:
@@ -217,23 +229,39 @@ def feature_lines(file: ModelFile) -> list[str]:
     return lines
 
 
-def link_lines(file: ModelFile) -> list[str]:
+def shortened(name: str, width: int) -> str:
+    return name if len(name) <= width else name[: width - 1] + "…"
+
+
+def in_columns(rows: list[list[str]], first: int, n_words: int = 0) -> list[str]:
+    """Return rows of cells below each other: names to the left, numbers to the right, words as they come."""
+    n_numbers = len(rows[0]) - 1 - n_words
+    widths = [max(12, *(len(row[k]) + 2 for row in rows)) for k in range(1, 1 + n_numbers)]
     lines = []
-    for name, output in zip(output_names(file), file.facts.outputs, strict=True):
-        knots = output.link.knots_
-        if knots is None:
-            continue
-        what = f"the probability of {name}" if file.class_names else f"the mean of {name}"
-        low, high = (as_written(value, 3) for value in knots[[0, -1], 1])
-        lines.append(f"{what} rises from {low} to {high} {shape_in_words(knots)}")
+    for name, *cells in rows:
+        numbers = "".join(f"{cell:>{width}s}" for cell, width in zip(cells, widths, strict=False))
+        lines.append(f"{name:{first}s}{numbers}" + "".join(f"   {words}" for words in cells[n_numbers:]))
     return lines
 
 
-def shape_in_words(knots: Any) -> str:
-    """Say where along the index most of the rise happens."""
-    x, y = knots[:, 0], knots[:, 1]
-    if not y[-1] > y[0]:
-        return "and is flat: the data show no effect"
-    low, high = np.interp([y[0] + 0.1 * (y[-1] - y[0]), y[0] + 0.9 * (y[-1] - y[0])], y, x)
-    share = (high - low) / (x[-1] - x[0])
-    return f"with the index, four fifths of it over {share:.0%} of the index's range"
+def link_lines(file: ModelFile) -> list[str]:
+    """Return what is predicted for the rows that were learned from, by outputs."""
+    from ..estimators.effects import predict_at
+
+    facts = file.facts
+    if facts.background is None:
+        return []
+    lines = []
+    for name, predicted in zip(
+        output_names(file), predict_at(facts, facts.background["index"]).T, strict=True
+    ):
+        low, lower, upper, high = np.quantile(predicted, (0.0, 0.25, 0.75, 1.0))
+        what = f"the probability of {name}" if file.class_names else f"the prediction of {name}"
+        if high - low <= _SAME * max(abs(low), abs(high)):
+            lines.append(f"{what} is {as_written(high, 3)} for every row")
+            continue
+        told = [as_written(value, 3) for value in (low, high, lower, upper)]
+        lines.append(
+            f"{what} goes from {told[0]} to {told[1]}, for half of the rows from {told[2]} to {told[3]}"
+        )
+    return lines

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .outputs import Facts
 
 # The level of the test that there is anything to predict at all.
 LEVEL = 0.05
+# Stable features that are named.
+_NAMED = 5
 
 
 def has_evidence(p_value: float | None) -> bool:
@@ -13,7 +17,9 @@ def has_evidence(p_value: float | None) -> bool:
     return p_value is None or p_value < LEVEL
 
 
-def headline(facts: Facts, target: str = "", p_value: float | None = None) -> str:
+def headline(
+    facts: Facts, target: str = "", p_value: float | None = None, stable: Sequence[str] | None = None
+) -> str:
     """Return what a reader should take home, a sentence without its full stop.
 
     Parameters
@@ -23,6 +29,8 @@ def headline(facts: Facts, target: str = "", p_value: float | None = None) -> st
         What is predicted.
     p_value : float, default=None
         That of held-out rows; None takes that of the search, where there is one.
+    stable : list of str, default=None
+        The features that halves of the rows find again; None where nobody has asked them.
     """
     if p_value is None and facts.search is not None:
         p_value = facts.search.p_value
@@ -31,7 +39,17 @@ def headline(facts: Facts, target: str = "", p_value: float | None = None) -> st
     if n_used == 0 or not has_evidence(p_value):
         beside = "" if p_value is None else f" (p = {p_value:.2g} on held-out rows)"
         return f"No evidence that {_the_features_predict(n_features)} {target}{beside}"
-    return f"{n_used:,} of {_counted(n_features)} {'is' if n_used == 1 else 'are'} in use to predict {target}"
+    told = f"{n_used:,} of {_counted(n_features)} {'is' if n_used == 1 else 'are'} in use to predict {target}"
+    return told if stable is None else f"{told}; {stable_in_words(stable)}"
+
+
+def stable_in_words(stable: Sequence[str]) -> str:
+    """Say which features halves of the rows find again."""
+    if not stable:
+        return "none is stable, found again by halves of the rows"
+    more = f" and {len(stable) - _NAMED} more" if len(stable) > _NAMED else ""
+    verb = "is stable" if len(stable) == 1 else "are stable"
+    return f"{len(stable):,} {verb}: {', '.join(stable[:_NAMED])}{more}"
 
 
 def _counted(n: int) -> str:
