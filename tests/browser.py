@@ -130,8 +130,8 @@ class Browser:
         return found["result"].get("value")
 
     def press(self, key: str) -> None:
-        codes = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37}
-        text = {"text": "\r"} if key == "Enter" else {}
+        codes = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, " ": 32}
+        text = {"Enter": {"text": "\r"}, " ": {"text": " "}}.get(key, {})
         for kind in ("keyDown", "keyUp"):
             self.call(
                 "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key],

@@ -357,6 +357,14 @@ def test_report_needs_the_rows_of_the_fit(cli, wide, wide_csv, tmp_path):
     assert "not the rows that the model was fitted to" in err
 
 
+def test_the_form_of_a_report_asks_for_columns_not_features(cli, messy_csv, tmp_path):
+    cli("fit", messy_csv, "-t", "Ergebnis €", "--drop", "class", "-o", "m.sim", "--impute", "mean", *FAST)
+    assert cli("report", "m.sim", messy_csv, "-o", "r.html")[0] == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert '"name": "ville", "place"' in page
+    assert '"values": ["Kraków", "São Paulo", "Zürich, CH"]' in page
+
+
 def test_models_from_python_work_too(cli, wide, wide_csv):
     X, y = wide.drop(columns="relapse"), wide["relapse"]
     singleindex.save(singleindex.SingleIndexClassifier(n_atoms=3).fit(X, y), "m.sim")

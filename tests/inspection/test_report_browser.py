@@ -11,18 +11,11 @@ from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV
 from singleindex.inspection import make_report
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from browser import BINARY, CONTRAST, OVERFLOW, WHY_NOT, Browser
+from browser import BINARY, CONTRAST, OVERFLOW, WHY_NOT
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=WHY_NOT)
 SIZES = [(375, False), (375, True), (1280, False), (1280, True)]
 SETTINGS = {"n_atoms": [2, 5], "penalty": [0.3], "alpha": [0.1, 10.0], "cv": 3}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = Browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")

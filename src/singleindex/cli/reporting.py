@@ -29,6 +29,7 @@ def page_for(file: ModelFile, train: Rows, test: Rows | None, title: str | None 
         threshold=file.threshold.value,
         costs=file.threshold.costs,
         reproduce=commands(file),
+        preparation=file.preparation,
         n_jobs=jobs,
     )
 

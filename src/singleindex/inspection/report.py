@@ -15,6 +15,7 @@ from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
 from ._report.charts import score_name
 from ._report.facts import collect, output_names
+from ._report.form import form_record, why_no_form
 from ._report.page import build_page
 from ._report.svg import short
 
@@ -24,13 +25,14 @@ def make_report(
     feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None,
     target_name: str = "y", title: str | None = None, notes: Sequence[str] = (),
     warnings: Sequence[str] = (), threshold: float = 0.5, costs: tuple[float, float] | None = None,
-    reproduce: dict[str, str] | None = None, n_folds: int = 5, n_jobs: int | None = None,
+    reproduce: dict[str, str] | None = None, preparation: Any = None, n_folds: int = 5,
+    n_jobs: int | None = None,
 ) -> str:  # fmt: skip
     """Return a page on a fitted model: HTML that needs no network and no other file.
 
-    It shows the learned link with its uncertainty over the folds, the features with their stability, how
-    the settings were chosen, calibration and ROC or residuals, and how the model does beside
-    ridge-penalised linear or logistic regression and beside the mean alone.
+    It shows the learned link with its uncertainty over the folds, the features with their stability, a form
+    that predicts as the model does, how the settings were chosen, calibration and ROC or residuals, and how
+    the model does beside ridge-penalised linear or logistic regression and beside the mean alone.
 
     Parameters
     ----------
@@ -62,6 +64,9 @@ def make_report(
         What it costs to miss a row of the second class, and to call one that is none.
     reproduce : dict of str to str, default=None
         Headings and commands that make the model again; None shows the model's own parameters.
+    preparation : Preparation, default=None
+        How columns of a table became the features, such as `TableRegressor.preparation_`: the page's form
+        then asks for columns, with their categories and gaps. None where the features are the columns.
     n_folds : int, default=5
         How many times the fit is done again, each time without a part of the rows.
     n_jobs : int, default=None
@@ -117,6 +122,11 @@ def make_report(
         "data": data_facts(model, X, y, X_test, target_name, class_names),
         "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
     }
+    why_not = why_no_form(facts.model)
+    about["no_form"] = why_not
+    about["form"] = (
+        None if why_not else form_record(facts.model, X, names(feature_names), outputs, preparation, about)
+    )
     return build_page(model, facts, about, y, y_test)
 
 

@@ -9,11 +9,12 @@ from sklearn.base import is_classifier
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from ...estimators.outputs import Search, facts_of
+from ...link import Link
 from .._layers import _bin_means
 from .._search_curves import curves_of
 from .._search_plots import _score_name
 from ..scores import Predictions
-from .facts import LinkFacts
+from .facts import LinkFacts, corners
 from .svg import Chart, padded, short
 
 _MAX_POINTS = 1200
@@ -74,6 +75,18 @@ def draw_link(facts: LinkFacts, target: str, probability: bool) -> Drawn:
         ("dot cloud", "rows, at the index of a model without them"),
     ]  # fmt: skip
     return Drawn("The learned link", chart.render(link_in_words(facts, y_label)), legend, "")
+
+
+def draw_place(link: Link, index: np.ndarray, name: str, y_label: str) -> str:
+    """Draw a link over all of an index, with a mark that a script moves along it."""
+    low, high = padded(index, 0.15)
+    grid = np.unique(np.concatenate([np.linspace(low, high, _CURVE_POINTS), corners(link, low, high)]))
+    values = np.asarray(link(grid))
+    chart = Chart((low, high), padded(values, 0.06), "index w · x", y_label, height=300.0)
+    chart.strip(index)
+    chart.line(grid, values, "one")
+    chart.marker("two")
+    return chart.render(f"The learned link of {name}, with a mark where the row of the form lies.")
 
 
 def link_in_words(facts: LinkFacts, what: str) -> str:

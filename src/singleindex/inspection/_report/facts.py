@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ...estimators.effects import effects_of
+from ...estimators.outputs import Facts as ModelFacts
 from ...estimators.outputs import facts_of, outputs_of
 from ...fitting.background import background_of
 from ...fitting.cross_fit import spread_of
@@ -72,7 +73,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class Facts:
-    """All of it; `p_value` is that of the rows left out in turn, of the hypothesis that nothing predicts."""
+    """All of it; `p_value` is that of the rows left out in turn, of the hypothesis that nothing predicts.
+
+    `model` is what the fitted model is, with a background in any case.
+    """
 
     outputs: list[str]
     folds: Folds
@@ -83,6 +87,7 @@ class Facts:
     test: Scores | None
     test_predictions: Predictions | None
     p_value: float
+    model: ModelFacts
 
 
 def collect(
@@ -94,11 +99,12 @@ def collect(
     baseline = make_baseline(model, folds.splits, train, test)
     predicted = None if test is None else predictions_of(model, test[0])
     null = null_in_turn(model, y, weight, folds)
+    known = with_background(model, X, weight)
     return Facts(
         outputs=outputs,
         folds=folds,
         links=[link_facts(model, X, y, weight, folds, k, name) for k, name in enumerate(outputs)],
-        features=feature_facts(model, X, weight, names),
+        features=feature_facts(known, names),
         baseline=baseline,
         held_out=scores_of(model, y, folds.predictions, (baseline.name, baseline.held_out), null),
         test=None
@@ -109,6 +115,7 @@ def collect(
         ),
         test_predictions=predicted,
         p_value=evidence(model, folds.predictions, null, y),
+        model=known,
     )  # fmt: skip
 
 
@@ -160,13 +167,18 @@ def jackknife_error(curves: list[np.ndarray]) -> np.ndarray:
 # ---------------------------------------------------------------- the features
 
 
-def feature_facts(model: Any, X: Any, weight: Any, names: list[str]) -> list[Feature]:
-    """Return the features with a weight, those that change the prediction most first."""
+def with_background(model: Any, X: Any, weight: Any) -> ModelFacts:
     facts = facts_of(model)
+    if facts.background is not None:
+        return facts
+    # It was fitted to data in blocks, or by an earlier version.
+    return replace(facts, background=background_of(facts.coef, X, weight))
+
+
+def feature_facts(facts: ModelFacts, names: list[str]) -> list[Feature]:
+    """Return the features with a weight, those that change the prediction most first."""
     known, stability, kind = facts.background, facts.stability, facts.kind
-    if known is None:  # fitted to data in blocks, or by an earlier version
-        known = background_of(facts.coef, X, weight)
-        facts = replace(facts, background=known)
+    assert known is not None
     place = {j: i for i, j in enumerate(known["feature"].tolist())}
     found = []
     for effect in effects_of(facts):

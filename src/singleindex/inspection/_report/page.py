@@ -15,8 +15,9 @@ from sklearn.base import is_classifier
 from ...estimators.headline import has_evidence, headline
 from ...estimators.outputs import facts_of
 from ..scores import HIGHER_IS_BETTER, outcomes
-from .charts import Drawn, draw_link, draw_quality, draw_search
+from .charts import Drawn, draw_link, draw_place, draw_quality, draw_search
 from .facts import Facts, Feature, Scores
+from .form import as_script
 from .svg import short
 from .thresholds import draw_costs, threshold_part
 
@@ -52,6 +53,7 @@ def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: 
         answer_section(model, facts, about),
         link_section(model, facts, about),
         feature_section(facts, about),
+        form_section(facts, about),
         quality_section(model, facts, about, y, y_test),
         search_section(model, about),
         data_section(facts, about),
@@ -61,12 +63,16 @@ def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: 
     parts = {
         "TITLE": escape(about["title"]),
         "STYLE": file_text("report.css"),
-        "SCRIPT": file_text("report.js"),
+        "SCRIPT": file_text("report.js") + file_text("form.js"),
         "BODY": "\n".join(sections),
         "FOOT": f"singleindex {escape(about['version'])}, {today.day} {today:%B %Y}",
     }
+    return filled_in(page, parts)
+
+
+def filled_in(template: str, parts: dict[str, str]) -> str:
     # In one pass: what is put in is not searched for places itself.
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
 
 def section(name: str, title: str, body: str) -> str:
@@ -220,6 +226,38 @@ def feature_row(feature: Feature, largest: float, stable: bool) -> str:
     cells.append(f'<td data-value="{feature.mean!r}">{short(feature.mean)}</td>')
     cells.append(f'<td data-value="{feature.spread!r}">{short(feature.spread)}</td>')
     return f"<tr>{''.join(cells)}</tr>"
+
+
+# ---------------------------------------------------------------- what if
+
+
+def form_section(facts: Facts, about: dict[str, Any]) -> str:
+    """Return the form with the model beside it; the script makes the controls."""
+    if not about["form"]:
+        return section("whatif", "What if?", f"<p>{about['no_form']}</p>")
+    known, what = facts.model, "probability" if facts.model.kind != "regression" else "prediction"
+    assert known.background is not None
+    charts = "".join(
+        place_figure(draw_place(one.link, known.background["index"][:, k] + one.intercept, name, what), name)
+        for k, (one, name) in enumerate(zip(known.outputs, facts.outputs, strict=True))
+    )
+    together = ""
+    if known.kind == "multiclass":
+        together = " Probabilities are the values of the curves, made to sum to one over the classes."
+        if known.is_coupled:
+            together = " Probabilities are the odds of the curves' values, made to sum to one."
+    parts = {
+        "INTRO": "Change the values of a row, and see where it comes to lie on the curve and what the model "
+        f"makes of it. It tells how the model would answer, not what would happen.{together}",
+        "WHAT": what,
+        "CHARTS": charts,
+        "MODEL": as_script(about["form"]),
+    }
+    return section("whatif", "What if?", filled_in(file_text("form.html"), parts))
+
+
+def place_figure(svg: str, name: str) -> str:
+    return f'<figure class="place"><h3>{escape(name)}</h3>{svg}<p class="reading"></p></figure>'
 
 
 # ---------------------------------------------------------------- quality

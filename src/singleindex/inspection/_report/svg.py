@@ -134,6 +134,22 @@ class Chart:
             for a, b, label in zip(self.x(x), self.y(y), labels, strict=True)
         ]
 
+    def marker(self, kind: str) -> None:
+        """Put a mark that a script moves, with what it must know to find its place: px = a + b · value."""
+        left, right = self.x(self.x_range)
+        bottom, top = self.y(self.y_range)
+        places = [
+            " ".join(f"{v!r}" for v in (float(start - slope * low), float(slope), low, high))
+            for start, slope, (low, high) in (
+                (left, (right - left) / (self.x_range[1] - self.x_range[0]), self.x_range),
+                (bottom, (top - bottom) / (self.y_range[1] - self.y_range[0]), self.y_range),
+            )
+        ]
+        self.layers.append(
+            f'<g class="marker {kind}" data-x="{places[0]}" data-y="{places[1]}">'
+            f'<line y1="{_TOP}" y2="{self.height - _BOTTOM}"/><circle r="7"/></g>'
+        )
+
     # ------------------------------------------------------------ the whole
 
     def render(self, label: str) -> str:
