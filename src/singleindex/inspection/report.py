@@ -14,9 +14,10 @@ from sklearn.base import is_classifier
 from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
 from ._report.charts import score_name
-from ._report.facts import collect, output_names
+from ._report.facts import NO_FEATURES, OURS, collect, output_names
 from ._report.form import form_record, why_no_form
 from ._report.page import build_page
+from ._report.recipe import python_lines
 from ._report.svg import short
 
 
@@ -32,7 +33,8 @@ def make_report(
 
     It shows the learned link with its uncertainty over the folds, the features with their stability, a form
     that predicts as the model does, how the settings were chosen, calibration and ROC or residuals, and how
-    the model does beside ridge-penalised linear or logistic regression and beside the mean alone.
+    the model does beside linear or logistic regression with L1 and L2 penalties, gradient boosting and the
+    mean alone, all on the same folds.
 
     Parameters
     ----------
@@ -120,7 +122,10 @@ def make_report(
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
-        "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
+        "reproduce": {
+            **(reproduce or {"In Python": python_lines(model, weight is not None)}),
+            "Versions": versions(__version__),
+        },
     }
     why_not = why_no_form(facts.model)
     about["no_form"] = why_not
@@ -152,7 +157,7 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
         if np.ptp(link.values) <= 1e-9 * (np.ptp(link.outcome) or 1.0):
             found.append(f"The link of {link.name} is flat: no combination of the features predicts it.")
     scores = (facts.test or facts.held_out).values
-    ours, null = scores["singleindex"], scores["no features"]
+    ours, null = scores[OURS], scores[NO_FEATURES]
     measure = "Brier score" if is_classifier(model) else "RMSE"
     if not found and ours[measure] >= null[measure]:
         found.append("On rows it has not seen the model does no better than using no features at all.")

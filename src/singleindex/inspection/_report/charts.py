@@ -256,21 +256,32 @@ def draw_residuals(predictions: Predictions, y: np.ndarray, k: int, name: str) -
 
 
 def draw_quality(
-    model: Any, predictions: Predictions, y: np.ndarray, beside: Any, names: list[str]
+    model: Any,
+    predictions: Predictions,
+    y: np.ndarray,
+    beside: list[tuple[str, Predictions]],
+    names: list[str],
 ) -> list[Drawn]:
-    """Return the charts on held-out rows that suit the kind of model."""
-    drawn = []
+    """Return the charts on held-out rows that suit the kind of model; `beside` are others by name."""
     if not is_classifier(model):
-        for k, name in enumerate(names[:4]):
-            drawn += [draw_fit(predictions, y, k, name), draw_residuals(predictions, y, k, name)]
-        return drawn
-    for k, name in enumerate(names[:6]):
-        drawn.append(draw_calibration(predictions.value[:, k], y[:, k], name))
+        return [
+            titled(draw(predictions, y, k, name), names, k)
+            for k, name in enumerate(names[:4])
+            for draw in (draw_fit, draw_residuals)
+        ]
+    drawn = [
+        titled(draw_calibration(predictions.value[:, k], y[:, k], name), names, k)
+        for k, name in enumerate(names[:6])
+    ]
     mixed = [k for k in range(y.shape[1]) if 0 < y[:, k].mean() < 1][:6]
-    ours = [(names[k] if len(names) > 1 else "singleindex", y[:, k], predictions.rank[:, k]) for k in mixed]
-    if len(mixed) == 1 and beside is not None:
-        label, other = beside
-        ours.append((label, y[:, mixed[0]], other.rank[:, mixed[0]]))
-    if ours:
-        drawn += [draw_roc(ours), draw_precision_recall(ours)]
+    series = [(names[k] if len(names) > 1 else "singleindex", y[:, k], predictions.rank[:, k]) for k in mixed]
+    if len(names) == len(mixed) == 1:
+        series += [(label, y[:, 0], other.rank[:, 0]) for label, other in beside]
+    if series:
+        drawn += [draw_roc(series), draw_precision_recall(series)]
     return drawn
+
+
+def titled(drawn: Drawn, names: list[str], k: int) -> Drawn:
+    """Return a chart whose title says of which output it is, where there are several."""
+    return drawn if len(names) == 1 else drawn._replace(title=f"{drawn.title}: {names[k]}")

@@ -185,7 +185,7 @@ class Chart:
         at = f'x="{(_LEFT + right) / 2:g}" y="{self.height - 10:g}"'
         parts.append(f'<text class="label" {at}>{escape(self.x_label + x_words)}</text>')
         at = f'transform="translate(16 {(_TOP + bottom) / 2:g}) rotate(-90)"'
-        parts.append(f'<text class="label" {at}>{escape(self.y_label + y_words)}</text>')
+        parts.append(f'<text class="label y" {at}>{escape(self.y_label + y_words)}</text>')
         return "".join(parts)
 
 
