@@ -78,15 +78,21 @@ def draw_link(facts: LinkFacts, target: str, probability: bool) -> Drawn:
 
 
 def draw_place(link: Link, index: np.ndarray, name: str, y_label: str) -> str:
-    """Draw a link over all of an index, with a mark that a script moves along it."""
+    """Draw a link with a mark that a script moves along it."""
+    chart = draw_curve(link, index, y_label)
+    chart.marker("two")
+    return chart.render(f"The learned link of {name}, with a mark where the row of the form lies.")
+
+
+def draw_curve(link: Link, index: np.ndarray, y_label: str) -> Chart:
+    """Draw a link over all of an index, and somewhat beyond."""
     low, high = padded(index, 0.15)
     grid = np.unique(np.concatenate([np.linspace(low, high, _CURVE_POINTS), corners(link, low, high)]))
     values = np.asarray(link(grid))
     chart = Chart((low, high), padded(values, 0.06), "index w · x", y_label, height=300.0)
     chart.strip(index)
     chart.line(grid, values, "one")
-    chart.marker("two")
-    return chart.render(f"The learned link of {name}, with a mark where the row of the form lies.")
+    return chart
 
 
 def link_in_words(facts: LinkFacts, what: str) -> str:
