@@ -63,6 +63,49 @@ OVERFLOW = """
   return bad;
 })()
 """
+# Texts that lie on each other: each with its own box, those that a person cannot see left aside.
+OVERPRINT = """
+(() => {
+  const seen = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, element = node.parentElement;
+    const text = node.textContent.trim().slice(0, 30);
+    if (!text || element.closest("script, style, .hidden, title, .verdict, option")) continue;
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    // What sticks out of a part of the page that scrolls, or ends in dots, is cut off there.
+    let end = Infinity;
+    for (let e = element; e; e = e.parentElement) {
+      if (getComputedStyle(e).overflowX !== "visible") end = Math.min(end, e.getBoundingClientRect().right);
+    }
+    for (const box of range.getClientRects()) {
+      const right = Math.min(box.right, end);
+      if (right - box.left > 1) seen.push([box.left, box.top, right, box.bottom, text, node]);
+    }
+  }
+  seen.sort((a, b) => a[1] - b[1]);
+  const bad = [];
+  seen.forEach((a, i) => {
+    for (let j = i + 1; j < seen.length && seen[j][1] < a[3] - 2; j += 1) {
+      const b = seen[j];
+      const wide = Math.min(a[2], b[2]) - Math.max(a[0], b[0]);
+      const tall = Math.min(a[3], b[3]) - Math.max(a[1], b[1]);
+      // Boxes have some air around the letters.
+      const share = tall / Math.min(a[3] - a[1], b[3] - b[1]);
+      if (wide > 2 && share > 0.35 && a[5] !== b[5]) bad.push(`${a[4]} / ${b[4]}`);
+    }
+  });
+  return bad;
+})()
+"""
+# Tables that do not fit their part of the page, so that one would have to scroll to see all of them.
+CUT_OFF = """
+[...document.querySelectorAll("main .scroll, main pre")]
+  .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+  .map((e) => `${e.ariaLabel} ${e.scrollWidth} > ${e.clientWidth}`)
+"""
 
 
 class Browser:
@@ -130,8 +173,8 @@ class Browser:
         return found["result"].get("value")
 
     def press(self, key: str) -> None:
-        codes = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37}
-        text = {"text": "\r"} if key == "Enter" else {}
+        codes = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, " ": 32}
+        text = {"Enter": {"text": "\r"}, " ": {"text": " "}}.get(key, {})
         for kind in ("keyDown", "keyUp"):
             self.call(
                 "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key],

@@ -62,5 +62,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def html_view(model: Any) -> str:
+    """Return what notebooks show of a fitted model below scikit-learn's diagram; nothing for others."""
+    view: str = import_module(".inspection.notebook", __name__).html_view(model)
+    return view
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_PACKAGES, "__version__"})

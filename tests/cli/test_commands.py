@@ -357,6 +357,29 @@ def test_report_needs_the_rows_of_the_fit(cli, wide, wide_csv, tmp_path):
     assert "not the rows that the model was fitted to" in err
 
 
+def test_the_form_of_a_report_asks_for_columns_not_features(cli, messy_csv, tmp_path):
+    cli("fit", messy_csv, "-t", "Ergebnis €", "--drop", "class", "-o", "m.sim", "--impute", "mean", *FAST)
+    assert cli("report", "m.sim", messy_csv, "-o", "r.html")[0] == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert '"name": "ville", "place"' in page
+    assert '"values": ["Kraków", "São Paulo", "Zürich, CH"]' in page
+
+
+@pytest.mark.parametrize("more", [[], ["--holdout", 0.2, "--positive", "no", "--impute", "mean"]])
+def test_the_report_says_how_to_make_the_model_in_python(cli, messy, messy_csv, more):
+    from singleindex.cli.model_file import read_model
+    from singleindex.cli.recipe import python_lines
+
+    how = more or ["--impute", "median", "--drop-unlabelled"]
+    cli("fit", messy_csv, "-t", "class", "--drop", "Ergebnis €", "-o", "m.sim", *how, *FAST)
+    file, known = read_model("m.sim"), {}
+    exec(python_lines(file), known)
+    model = known["model"]
+    np.testing.assert_array_equal(model.estimator_.coef_, file.model.coef_)
+    assert model.preparation_.names == file.preparation.names
+    assert model.preparation_.fills == file.preparation.fills
+
+
 def test_models_from_python_work_too(cli, wide, wide_csv):
     X, y = wide.drop(columns="relapse"), wide["relapse"]
     singleindex.save(singleindex.SingleIndexClassifier(n_atoms=3).fit(X, y), "m.sim")

@@ -19,12 +19,13 @@ from singleindex import (
     Slisotron,
 )
 from singleindex.inspection import make_report
-from singleindex.inspection._report.baselines import features, make_baseline
-from singleindex.inspection._report.facts import jackknife_error
+from singleindex.inspection._report.baselines import features, make_baseline, make_rivals
+from singleindex.inspection._report.facts import jackknife_error, scores_of
 from singleindex.inspection._report.folds import make_folds
+from singleindex.inspection._report.lasso import OneAgainstRest, levels_of, standardised
 from singleindex.inspection._report.svg import Chart, log_ticks, nice_ticks
-from singleindex.inspection.scores import null_predictions, predictions_of, score_all
-from singleindex.structures import RowSparse
+from singleindex.inspection.scores import Predictions, null_predictions, predictions_of, score_all
+from singleindex.structures import GroupSparse, RowSparse
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 15))
@@ -120,6 +121,7 @@ def test_held_out_rows_are_those_scored():
     text = make_report(model, X[:80], TWO[:80], X_test=X[80:], y_test=TWO[80:])
     assert "Rows held out from the start" in text
     assert "40 held-out rows" in text
+    assert "The two tables tell of different rows" in text
 
 
 def test_a_model_of_nothing_says_so():
@@ -148,6 +150,23 @@ def test_wrong_calls_are_told(change, says):
 def test_models_without_a_link_are_refused():
     with pytest.raises(TypeError, match="has no link"):
         make_report(LipschitzIsotonicRegression().fit([0, 1, 2], [0, 1, 1]), np.zeros((3, 1)), [0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SingleIndexRegressorCV(**SEARCH | {"alpha": np.array([0.1, 1 / 3])}),
+        SingleIndexRegressor(structure=GroupSparse(np.arange(15) // 2), n_atoms=2),
+        SingleIndexClassifier(2, class_weight={0: 1.0, 1: 2.5}),
+    ],
+)
+def test_the_lines_in_python_make_the_model_again(model):
+    y = TWO if isinstance(model, SingleIndexClassifier) else Y
+    page = Page(make_report(model.fit(X, y), X, y, n_folds=2))
+    at = page.text.index("In Python")
+    known = {"X": X, "y": y}
+    exec(next(text for text in page.text[at + 1 :] if text.strip()), known)
+    np.testing.assert_array_equal(known["model"].coef_, model.coef_)
 
 
 # ---------------------------------------------------------------- honesty
@@ -199,6 +218,53 @@ def test_the_plain_model_is_a_fair_one():
     folds = make_folds(model, X, INDEX, None, 5, None)
     baseline = make_baseline(model, folds.splits, (X, INDEX, None), None)
     assert r2_score(INDEX, baseline.held_out.value[:, 0]) > 0.999  # of an exact line
+
+
+def test_all_rivals_are_judged_on_the_same_folds_and_know_nothing_of_them():
+    model = SingleIndexRegressor(2).fit(X, Y)
+    splits = make_folds(model, X, Y, None, 3, None).splits
+    rivals = make_rivals(model, splits, (X, Y, None), None)
+    assert [one.name for one in rivals.found] == [
+        "L2 linear regression", "L1 linear regression", "gradient boosting",
+    ]  # fmt: skip
+    test = splits[0][1]
+    other = Y.copy()
+    other[test] = RNG.permutation(-5 * Y[test])
+    again = make_rivals(model, splits, (X, other, None), None)
+    for one, two in zip(rivals.found, again.found, strict=True):
+        assert r2_score(Y, one.held_out.value[:, 0]) > 0.5
+        np.testing.assert_array_equal(one.held_out.value[test], two.held_out.value[test])
+        assert not np.array_equal(one.held_out.value, two.held_out.value)
+
+
+def test_penalties_of_the_lasso_begin_where_a_feature_comes_in():
+    """At the first level no feature has a weight, and from the second on one has; L1 is solved to its end."""
+    Z, _ = standardised(X, None)
+    levels = levels_of(Z, TWO)
+    assert len(levels) >= 50
+    first, second, middle = (OneAgainstRest(Z, TWO, None, at).models[0] for at in levels[[0, 1, 25]])
+    assert np.count_nonzero(first.coef_) == 0
+    assert np.count_nonzero(second.coef_) >= 1
+    gradient = Z.T @ (middle.predict_proba(Z)[:, 1] - TWO) / len(TWO)
+    used = middle.coef_[0] != 0
+    np.testing.assert_allclose(gradient[used], -levels[25] * np.sign(middle.coef_[0, used]), rtol=0.02)
+    assert (np.abs(gradient[~used]) < 1.02 * levels[25]).all()
+
+
+def test_differences_are_paired():
+    model = SingleIndexRegressor(2).fit(X, Y)
+    ours, rival = predictions_of(model, X), Predictions(Y[:, None] + 0.3, Y[:, None])
+    scores = scores_of(model, Y, ours, {"rival": rival}, null_predictions(model, Y, 120))
+    gain, error = scores.gains["rival"]["mean absolute error"]
+    gap = 0.3 - np.abs(ours.value[:, 0] - Y)
+    assert gain == pytest.approx(gap.mean())
+    assert error == pytest.approx(gap.std(ddof=1) / np.sqrt(120))
+
+
+def test_wide_and_long_tables_go_without_boosting_and_say_so():
+    wide = RNG.standard_normal((40, 1200))
+    model = SingleIndexRegressor(2).fit(wide, Y[:40])
+    assert "Gradient boosting is not there" in make_report(model, wide, Y[:40], n_folds=2)
 
 
 def test_scores_are_those_of_scikit_learn():

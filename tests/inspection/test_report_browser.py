@@ -11,23 +11,16 @@ from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV
 from singleindex.inspection import make_report
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from browser import BINARY, CONTRAST, OVERFLOW, WHY_NOT, Browser
+from browser import BINARY, CONTRAST, CUT_OFF, OVERFLOW, OVERPRINT, WHY_NOT
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason=WHY_NOT)
-SIZES = [(375, False), (375, True), (1280, False), (1280, True)]
+SIZES = [(390, False), (390, True), (1280, False), (1280, True)]
 SETTINGS = {"n_atoms": [2, 5], "penalty": [0.3], "alpha": [0.1, 10.0], "cv": 3}
 
 
 @pytest.fixture(scope="module")
-def browser():
-    found = Browser()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Two reports: a wide table with two classes, and one with long and foreign names and a test part."""
+    """Three reports: a wide table of two classes, long and foreign names with a test part, three classes."""
     rng = np.random.default_rng(0)
     folder = tmp_path_factory.mktemp("pages")
     X = pd.DataFrame(rng.standard_normal((60, 300)), columns=[f"gene_{j}" for j in range(300)])
@@ -48,10 +41,14 @@ def pages(tmp_path_factory):
         notes=["left out 'id': a different whole number in every row"], reproduce={"Command": "x" * 300},
     )  # fmt: skip
     (folder / "messy.html").write_text(page, encoding="utf-8")
+    X = pd.DataFrame(rng.standard_normal((120, 15)), columns=[f"Messung Nummer {j}" for j in range(15)])
+    y = np.array(["low", "mid", "high"])[np.digitize(X.iloc[:, 0] - 2 * X.iloc[:, 1], [-1, 1])]
+    model = SingleIndexClassifierCV(n_atoms=[2, 8], penalty=[0.1], alpha=[0.1], cv=3).fit(X, y)
+    (folder / "three.html").write_text(make_report(model, X, y, target_name="size"), encoding="utf-8")
     return folder
 
 
-@pytest.mark.parametrize("name", ["wide", "messy"])
+@pytest.mark.parametrize("name", ["wide", "messy", "three"])
 @pytest.mark.parametrize(("width", "dark"), SIZES)
 def test_the_page_is_sound(browser, pages, tmp_path, name, width, dark):
     browser.open((pages / f"{name}.html").as_uri(), width, dark)
@@ -61,6 +58,26 @@ def test_the_page_is_sound(browser, pages, tmp_path, name, width, dark):
     assert browser.requests() == []
     assert browser.run(OVERFLOW) == []
     assert browser.run(CONTRAST) == []
+    assert browser.run(OVERPRINT) == []
+    if width == 1280:
+        assert browser.run(CUT_OFF) == []
+
+
+@pytest.mark.parametrize("name", ["wide", "messy", "three"])
+def test_titles_and_legends_tell_things_apart(browser, pages, name):
+    browser.open((pages / f"{name}.html").as_uri())
+    titles = browser.run("[...document.querySelectorAll('#link h3, #quality h3')].map((e) => e.textContent)")
+    assert len(titles) == len(set(titles))
+    for legend in browser.run(
+        "[...document.querySelectorAll('.legend')].map((e) => [...e.children].map((li) => li.textContent))"
+    ):
+        assert len(legend) == len(set(legend))
+    if name == "three":
+        for label in ("low", "mid", "high"):
+            assert sum(f"size = {label}" in title for title in titles) >= 2
+            assert f"size = {label}" in browser.run(
+                "[...document.querySelectorAll('#features h3')].map((e) => e.textContent)"
+            )
 
 
 def test_the_table_is_sorted_from_the_keyboard(browser, pages):
@@ -112,6 +129,11 @@ def test_paper_shows_what_is_folded_away(browser, pages):
     [
         ("<main><p style='color:#999'>pale</p></main>", lambda b: b.run(CONTRAST)),
         ("<main><div style='width:3000px'>wide</div></main>", lambda b: b.run(OVERFLOW)),
+        ("<main><p>one</p><p style='margin-top:-30px'>two</p></main>", lambda b: b.run(OVERPRINT)),
+        (
+            "<main><pre style='overflow:auto'><div style='width:3000px'>wide</div></pre></main>",
+            lambda b: b.run(CUT_OFF),
+        ),
         ("<script>undefined.x</script>", lambda b: b.problems()),
         ("<script>console.error('x')</script>", lambda b: b.problems()),
         ("<img src='http://127.0.0.1:9/x.png'>", lambda b: b.requests()),

@@ -6,6 +6,7 @@ from typing import Any
 
 from .data import Rows
 from .model_file import ModelFile
+from .recipe import python_lines
 
 
 def page_for(file: ModelFile, train: Rows, test: Rows | None, title: str | None = None, jobs: int = 1) -> str:
@@ -29,16 +30,17 @@ def page_for(file: ModelFile, train: Rows, test: Rows | None, title: str | None 
         threshold=file.threshold.value,
         costs=file.threshold.costs,
         reproduce=commands(file),
+        preparation=file.preparation,
         n_jobs=jobs,
     )
 
 
-def commands(file: ModelFile) -> dict[str, str]:
+def commands(file: ModelFile) -> dict[str, str] | None:
     record: dict[str, Any] = file.record
     if not record:
-        return {"In Python": repr(file.model)}
+        return None
     return {
         "On the command line": record["command"],
-        "In Python": f"import singleindex\n\nmodel = singleindex.load('model.sim')\n{file.model!r}",
+        "In Python": python_lines(file),
         "Training rows": f"{record['n_rows']} rows, fingerprint {record['fingerprint']}",
     }

@@ -32,7 +32,7 @@ _SUFFIXES = {
 }  # fmt: skip
 _PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 # Beside what pandas takes for missing already.
-_MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
+MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
 # How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
@@ -142,7 +142,7 @@ def read_excel(data: bytes, source: str, options: ReadOptions) -> Table:
     from .spreadsheets import read_sheet
 
     need("pandas", "reading tables")
-    frame, notes = read_sheet(data, source, options, [*_MISSING, *options.missing])
+    frame, notes = read_sheet(data, source, options, [*MISSING, *options.missing])
     frame.columns = numbered(list(frame.columns))
     return plain_table(source, frame, notes)
 
@@ -187,7 +187,7 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
     )
     settings = {
         "sep": separator, "decimal": options.decimal or ".", "skipinitialspace": True, "low_memory": False,
-        "na_values": [*_MISSING, *options.missing],
+        "na_values": [*MISSING, *options.missing],
     }  # fmt: skip
     names, notes = [name.strip() for name in header(text, separator)], []
     try:

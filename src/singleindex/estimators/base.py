@@ -30,6 +30,7 @@ from ..structures import Structure
 from .by_blocks import by_blocks
 from .callbacks import CallbackSupportMixin, all_or_nothing, with_callbacks
 from .namespaces import from_any_namespace
+from .notebook import NotebookView
 from .summary import summarise
 from .to_file import write_predictions
 
@@ -45,7 +46,7 @@ PLANNED = (
 _FOLDS = 10
 
 
-class SingleIndexBase(CallbackSupportMixin, BaseEstimator):
+class SingleIndexBase(NotebookView, CallbackSupportMixin, BaseEstimator):
     """Stores the parameters, checks input, hands a plan to `fitting`, copies the record it gets back."""
 
     def __init__(

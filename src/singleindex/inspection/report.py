@@ -14,8 +14,10 @@ from sklearn.base import is_classifier
 from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
 from ._report.charts import score_name
-from ._report.facts import collect, output_names
+from ._report.facts import NO_FEATURES, OURS, collect, output_names
+from ._report.form import form_record, why_no_form
 from ._report.page import build_page
+from ._report.recipe import python_lines
 from ._report.svg import short
 
 
@@ -24,13 +26,15 @@ def make_report(
     feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None,
     target_name: str = "y", title: str | None = None, notes: Sequence[str] = (),
     warnings: Sequence[str] = (), threshold: float = 0.5, costs: tuple[float, float] | None = None,
-    reproduce: dict[str, str] | None = None, n_folds: int = 5, n_jobs: int | None = None,
+    reproduce: dict[str, str] | None = None, preparation: Any = None, n_folds: int = 5,
+    n_jobs: int | None = None,
 ) -> str:  # fmt: skip
     """Return a page on a fitted model: HTML that needs no network and no other file.
 
-    It shows the learned link with its uncertainty over the folds, the features with their stability, how
-    the settings were chosen, calibration and ROC or residuals, and how the model does beside
-    ridge-penalised linear or logistic regression and beside the mean alone.
+    It shows the learned link with its uncertainty over the folds, the features with their stability, a form
+    that predicts as the model does, how the settings were chosen, calibration and ROC or residuals, and how
+    the model does beside linear or logistic regression with L1 and L2 penalties, gradient boosting and the
+    mean alone, all on the same folds.
 
     Parameters
     ----------
@@ -62,6 +66,9 @@ def make_report(
         What it costs to miss a row of the second class, and to call one that is none.
     reproduce : dict of str to str, default=None
         Headings and commands that make the model again; None shows the model's own parameters.
+    preparation : Preparation, default=None
+        How columns of a table became the features, such as `TableRegressor.preparation_`: the page's form
+        then asks for columns, with their categories and gaps. None where the features are the columns.
     n_folds : int, default=5
         How many times the fit is done again, each time without a part of the rows.
     n_jobs : int, default=None
@@ -115,8 +122,16 @@ def make_report(
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
-        "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
+        "reproduce": {
+            **(reproduce or {"In Python": python_lines(model, weight is not None)}),
+            "Versions": versions(__version__),
+        },
     }
+    why_not = why_no_form(facts.model)
+    about["no_form"] = why_not
+    about["form"] = (
+        None if why_not else form_record(facts.model, X, names(feature_names), outputs, preparation, about)
+    )
     return build_page(model, facts, about, y, y_test)
 
 
@@ -142,7 +157,7 @@ def warnings_on(model: Any, facts: Any) -> list[str]:
         if np.ptp(link.values) <= 1e-9 * (np.ptp(link.outcome) or 1.0):
             found.append(f"The link of {link.name} is flat: no combination of the features predicts it.")
     scores = (facts.test or facts.held_out).values
-    ours, null = scores["singleindex"], scores["no features"]
+    ours, null = scores[OURS], scores[NO_FEATURES]
     measure = "Brier score" if is_classifier(model) else "RMSE"
     if not found and ours[measure] >= null[measure]:
         found.append("On rows it has not seen the model does no better than using no features at all.")

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..estimators import SingleIndexClassifierCV, SingleIndexRegressorCV
+from ..estimators.notebook import NotebookView
 from .columns import Choices
 from .errors import TableError
 from .preparation import IMPUTATIONS, Preparation, prepare
@@ -20,7 +21,7 @@ from .preparation import IMPUTATIONS, Preparation, prepare
 _LISTS = ("drop", "keep", "categorical")
 
 
-class _TableModel(BaseEstimator):
+class _TableModel(NotebookView, BaseEstimator):
     """What both kinds share: the preparation of the command line, then an estimator."""
 
     estimator_: Any

@@ -1,23 +1,26 @@
-"""The plain model to compare with: ridge-penalised linear or logistic regression, on the same folds."""
+"""What to compare with on the same folds: linear or logistic regression with L2 and L1, and boosting."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.model_selection import StratifiedKFold
 
 from ..scores import Predictions, outcomes
+from .boosting import fit_boosting, why_no_boosting
+from .lasso import fit_lasso, standardised, why_no_lasso
+from .penalties import best_level, fitted_quietly, held_out_loss, inner_folds
 
-# In units of the spread of all columns together, so that they mean the same for few and for many.
-_STRENGTHS = 10.0 ** np.arange(-4, 3)
-_INNER_FOLDS = 3
+Predict = Callable[[Any], Predictions]
+# In units of the spread of all columns together, so that they mean the same for few and for many: decades
+# first, then between those beside the best.
+_DECADES = 10.0 ** np.arange(-4, 3)
+_BETWEEN = 10.0 ** (np.array([-3, -2, -1, 1, 2, 3]) / 4)
 # Up to so many rows it pays to turn wide data into square ones first.
 _MAX_TURNED = 3000
 
@@ -31,21 +34,57 @@ class Baseline:
     test: Predictions | None
 
 
-def make_baseline(model: Any, splits: Any, train: Any, test: Any) -> Baseline:
-    """Fit the plain model without each fold in turn, its penalty chosen inside; and to all rows for the test.
+@dataclass(frozen=True)
+class Rivals:
+    """All that the model is compared with, and why others are not there."""
+
+    found: list[Baseline]
+    left_out: dict[str, str]
+
+
+def make_rivals(model: Any, splits: Any, train: Any, test: Any) -> Rivals:
+    """Fit every rival without each fold in turn, and to all rows for the test.
 
     `train` and `test` are (X, y, weight); test may be None.
     """
-    X, y, weight = train[0], np.asarray(train[1]), train[2]
-    Z, Z_test = features(X, None if test is None else test[0])
+    kind = "logistic" if is_classifier(model) else "linear"
+    found, left_out = [make_baseline(model, splits, train, test)], {}
+    others: tuple[tuple[str, str, Any, Any], ...] = (
+        (f"L1 {kind} regression", why_no_lasso(train[0]), fit_lasso, standardised),
+        ("gradient boosting", why_no_boosting(train[0]), fit_boosting, as_arrays),
+    )
+    for name, why_not, fit, prepared in others:
+        if why_not:
+            left_out[name] = why_not
+            continue
+        rows = prepared(train[0], None if test is None else test[0])
+        found.append(in_turn(name, fit, model, splits, train, rows))
+    return Rivals(found, left_out)
+
+
+def make_baseline(model: Any, splits: Any, train: Any, test: Any) -> Baseline:
+    """Fit the plain model with a ridge, its penalty chosen inside of each fold."""
+    name = f"L2 {'logistic' if is_classifier(model) else 'linear'} regression"
+    rows = features(train[0], None if test is None else test[0])
+    return in_turn(name, fit_plain, model, splits, train, rows)
+
+
+def in_turn(name: str, fit: Any, model: Any, splits: Any, train: Any, rows: tuple[Any, Any]) -> Baseline:
+    """Return what `fit` predicts of each fold from the others, and of the test rows from all."""
+    y, weight, (Z, Z_test) = np.asarray(train[1]), train[2], rows
     shape = outcomes(model, y).shape
     value, rank = np.full(shape, np.nan), np.full(shape, np.nan)
-    for rows, left_out in splits:
-        found = fit_plain(model, Z[rows], y[rows], None if weight is None else weight[rows])(Z[left_out])
+    for used, left_out in splits:
+        predict = fit(model, Z[used], y[used], None if weight is None else weight[used])
+        found = predict(Z[left_out])
         value[left_out], rank[left_out] = found.value, found.rank
-    predicted = None if Z_test is None else fit_plain(model, Z, y, weight)(Z_test)
-    name = "logistic regression" if is_classifier(model) else "linear regression"
+    predicted = None if Z_test is None else fit(model, Z, y, weight)(Z_test)
     return Baseline(name, Predictions(value, rank), predicted)
+
+
+def as_arrays(X: Any, X_test: Any) -> tuple[Any, Any]:
+    first, second = (one.toarray() if sparse.issparse(one) else one for one in (X, X_test))
+    return scaled_rows(first), None if second is None else scaled_rows(second)
 
 
 def features(X: Any, X_test: Any) -> tuple[Any, Any]:
@@ -98,10 +137,11 @@ def turned(parts: list[Any]) -> list[Any]:
     return [(p.toarray() if sparse.issparse(p) else p) @ basis for p in products]
 
 
-def fit_plain(model: Any, Z: Any, y: Any, weight: Any) -> Any:
+def fit_plain(model: Any, Z: Any, y: Any, weight: Any) -> Predict:
     """Return a function from rows to predictions."""
     if not is_classifier(model):
-        ridge = RidgeCV(alphas=_STRENGTHS * Z.shape[0]).fit(Z, outcomes(model, y), sample_weight=weight)
+        levels = np.unique(np.multiply.outer(_DECADES, np.append(1.0, _BETWEEN[3:])))
+        ridge = RidgeCV(alphas=levels * Z.shape[0]).fit(Z, outcomes(model, y), sample_weight=weight)
 
         def predict(rows: Any) -> Predictions:
             value = ridge.predict(rows).reshape(rows.shape[0], -1)
@@ -114,30 +154,20 @@ def fit_plain(model: Any, Z: Any, y: Any, weight: Any) -> Any:
     return fit_logistic(Z, y, weight)
 
 
-def fit_logistic(Z: Any, y: Any, weight: Any) -> Any:
-    least = int(np.unique(y, return_counts=True)[1].min())
-    strength = _STRENGTHS[len(_STRENGTHS) // 2]
-    if least >= 2:
-        splitter = StratifiedKFold(min(_INNER_FOLDS, least), shuffle=True, random_state=0)
-        folds = list(splitter.split(np.zeros(len(y)), y))
-        strength = min(_STRENGTHS, key=lambda s: sum(loss_without(Z, y, weight, s, *fold) for fold in folds))
-    return predictor(logistic(Z, y, weight, strength))
+def fit_logistic(Z: Any, y: Any, weight: Any) -> Predict:
+    folds, level = inner_folds(y), float(_DECADES[len(_DECADES) // 2])
+    if folds:
+        loss = held_out_loss(logistic, Z, y, weight, folds)
+        level = best_level(loss, _DECADES)
+        level = best_level(loss, [level, *(level * _BETWEEN)])
+    return predictor(logistic(Z, y, weight, level))
 
 
-def logistic(Z: Any, y: Any, weight: Any, strength: float) -> LogisticRegression:
-    model = LogisticRegression(C=1 / (strength * Z.shape[0]), max_iter=200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of penalties too weak to be chosen
-        return model.fit(Z, y, sample_weight=weight)
+def logistic(Z: Any, y: Any, weight: Any, level: float) -> LogisticRegression:
+    return fitted_quietly(LogisticRegression(C=1 / (level * Z.shape[0]), max_iter=200), Z, y, weight)
 
 
-def loss_without(Z: Any, y: Any, weight: Any, strength: float, train: Any, test: Any) -> float:
-    """Return the Brier score, which our own search goes by too, of rows that were left out."""
-    model = logistic(Z[train], y[train], None if weight is None else weight[train], strength)
-    return float(np.sum((model.predict_proba(Z[test]) - (y[test, None] == model.classes_)) ** 2))
-
-
-def predictor(model: LogisticRegression) -> Any:
+def predictor(model: LogisticRegression) -> Predict:
     def predict(rows: Any) -> Predictions:
         value, rank = model.predict_proba(rows), model.decision_function(rows)
         if rank.ndim == 1:

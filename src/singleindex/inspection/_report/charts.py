@@ -9,11 +9,12 @@ from sklearn.base import is_classifier
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from ...estimators.outputs import Search, facts_of
+from ...link import Link
 from .._layers import _bin_means
 from .._search_curves import curves_of
 from .._search_plots import _score_name
 from ..scores import Predictions
-from .facts import LinkFacts
+from .facts import LinkFacts, corners
 from .svg import Chart, padded, short
 
 _MAX_POINTS = 1200
@@ -74,6 +75,24 @@ def draw_link(facts: LinkFacts, target: str, probability: bool) -> Drawn:
         ("dot cloud", "rows, at the index of a model without them"),
     ]  # fmt: skip
     return Drawn("The learned link", chart.render(link_in_words(facts, y_label)), legend, "")
+
+
+def draw_place(link: Link, index: np.ndarray, name: str, y_label: str) -> str:
+    """Draw a link with a mark that a script moves along it."""
+    chart = draw_curve(link, index, y_label)
+    chart.marker("two")
+    return chart.render(f"The learned link of {name}, with a mark where the row of the form lies.")
+
+
+def draw_curve(link: Link, index: np.ndarray, y_label: str) -> Chart:
+    """Draw a link over all of an index, and somewhat beyond."""
+    low, high = padded(index, 0.15)
+    grid = np.unique(np.concatenate([np.linspace(low, high, _CURVE_POINTS), corners(link, low, high)]))
+    values = np.asarray(link(grid))
+    chart = Chart((low, high), padded(values, 0.06), "index w · x", y_label, height=300.0)
+    chart.strip(index)
+    chart.line(grid, values, "one")
+    return chart
 
 
 def link_in_words(facts: LinkFacts, what: str) -> str:
@@ -243,21 +262,32 @@ def draw_residuals(predictions: Predictions, y: np.ndarray, k: int, name: str) -
 
 
 def draw_quality(
-    model: Any, predictions: Predictions, y: np.ndarray, beside: Any, names: list[str]
+    model: Any,
+    predictions: Predictions,
+    y: np.ndarray,
+    beside: list[tuple[str, Predictions]],
+    names: list[str],
 ) -> list[Drawn]:
-    """Return the charts on held-out rows that suit the kind of model."""
-    drawn = []
+    """Return the charts on held-out rows that suit the kind of model; `beside` are others by name."""
     if not is_classifier(model):
-        for k, name in enumerate(names[:4]):
-            drawn += [draw_fit(predictions, y, k, name), draw_residuals(predictions, y, k, name)]
-        return drawn
-    for k, name in enumerate(names[:6]):
-        drawn.append(draw_calibration(predictions.value[:, k], y[:, k], name))
+        return [
+            titled(draw(predictions, y, k, name), names, k)
+            for k, name in enumerate(names[:4])
+            for draw in (draw_fit, draw_residuals)
+        ]
+    drawn = [
+        titled(draw_calibration(predictions.value[:, k], y[:, k], name), names, k)
+        for k, name in enumerate(names[:6])
+    ]
     mixed = [k for k in range(y.shape[1]) if 0 < y[:, k].mean() < 1][:6]
-    ours = [(names[k] if len(names) > 1 else "singleindex", y[:, k], predictions.rank[:, k]) for k in mixed]
-    if len(mixed) == 1 and beside is not None:
-        label, other = beside
-        ours.append((label, y[:, mixed[0]], other.rank[:, mixed[0]]))
-    if ours:
-        drawn += [draw_roc(ours), draw_precision_recall(ours)]
+    series = [(names[k] if len(names) > 1 else "singleindex", y[:, k], predictions.rank[:, k]) for k in mixed]
+    if len(names) == len(mixed) == 1:
+        series += [(label, y[:, 0], other.rank[:, 0]) for label, other in beside]
+    if series:
+        drawn += [draw_roc(series), draw_precision_recall(series)]
     return drawn
+
+
+def titled(drawn: Drawn, names: list[str], k: int) -> Drawn:
+    """Return a chart whose title says of which output it is, where there are several."""
+    return drawn if len(names) == 1 else drawn._replace(title=f"{drawn.title}: {names[k]}")

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ...estimators.effects import effects_of
+from ...estimators.outputs import Facts as ModelFacts
 from ...estimators.outputs import facts_of, outputs_of
 from ...fitting.background import background_of
 from ...fitting.cross_fit import spread_of
@@ -24,9 +25,11 @@ from ..scores import (
     score_all,
     score_errors,
 )
-from .baselines import Baseline, make_baseline
+from .baselines import Rivals, make_rivals
 from .folds import Folds, full_index, make_folds
 
+# What the model, and the mean alone, are called beside others.
+OURS, NO_FEATURES = "singleindex", "no features"
 _GRID = 400
 _STANDARD_ERRORS = 2.0
 
@@ -62,27 +65,33 @@ class Scores:
     """Scores of the model and of others on the same rows, by name and measure.
 
     `errors` are standard errors, of measures that have one; `best` names who is better than all others beyond
-    the error of the difference, by measure, where one is.
+    the error of the difference, by measure, where one is. `gains` tell by how much the model is better than
+    each of the others, with the standard errors of these differences on the same rows.
     """
 
     values: dict[str, dict[str, float]]
     errors: dict[str, dict[str, float]]
     best: dict[str, str]
+    gains: dict[str, dict[str, tuple[float, float]]]
 
 
 @dataclass(frozen=True)
 class Facts:
-    """All of it; `p_value` is that of the rows left out in turn, of the hypothesis that nothing predicts."""
+    """All of it; `p_value` is that of the rows left out in turn, of the hypothesis that nothing predicts.
+
+    `model` is what the fitted model is, with a background in any case.
+    """
 
     outputs: list[str]
     folds: Folds
     links: list[LinkFacts]
     features: list[Feature]
-    baseline: Baseline
+    rivals: Rivals
     held_out: Scores
     test: Scores | None
     test_predictions: Predictions | None
     p_value: float
+    model: ModelFacts
 
 
 def collect(
@@ -91,24 +100,28 @@ def collect(
     """Compute what the page shows. `train` and `test` are (X, y, weight); test may be None."""
     X, y, weight = train
     folds = make_folds(model, X, y, weight, n_folds, n_jobs)
-    baseline = make_baseline(model, folds.splits, train, test)
+    rivals = make_rivals(model, folds.splits, train, test)
     predicted = None if test is None else predictions_of(model, test[0])
     null = null_in_turn(model, y, weight, folds)
+    known = with_background(model, X, weight)
     return Facts(
         outputs=outputs,
         folds=folds,
         links=[link_facts(model, X, y, weight, folds, k, name) for k, name in enumerate(outputs)],
-        features=feature_facts(model, X, weight, names),
-        baseline=baseline,
-        held_out=scores_of(model, y, folds.predictions, (baseline.name, baseline.held_out), null),
+        features=feature_facts(known, names),
+        rivals=rivals,
+        held_out=scores_of(
+            model, y, folds.predictions, {one.name: one.held_out for one in rivals.found}, null
+        ),
         test=None
         if test is None or predicted is None
         else scores_of(
-            model, test[1], predicted, (baseline.name, baseline.test),
+            model, test[1], predicted, {one.name: one.test for one in rivals.found},
             null_predictions(model, y, len(test[1]), weight),
         ),
         test_predictions=predicted,
         p_value=evidence(model, folds.predictions, null, y),
+        model=known,
     )  # fmt: skip
 
 
@@ -160,13 +173,18 @@ def jackknife_error(curves: list[np.ndarray]) -> np.ndarray:
 # ---------------------------------------------------------------- the features
 
 
-def feature_facts(model: Any, X: Any, weight: Any, names: list[str]) -> list[Feature]:
-    """Return the features with a weight, those that change the prediction most first."""
+def with_background(model: Any, X: Any, weight: Any) -> ModelFacts:
     facts = facts_of(model)
+    if facts.background is not None:
+        return facts
+    # It was fitted to data in blocks, or by an earlier version.
+    return replace(facts, background=background_of(facts.coef, X, weight))
+
+
+def feature_facts(facts: ModelFacts, names: list[str]) -> list[Feature]:
+    """Return the features with a weight, those that change the prediction most first."""
     known, stability, kind = facts.background, facts.stability, facts.kind
-    if known is None:  # fitted to data in blocks, or by an earlier version
-        known = background_of(facts.coef, X, weight)
-        facts = replace(facts, background=known)
+    assert known is not None
     place = {j: i for i, j in enumerate(known["feature"].tolist())}
     found = []
     for effect in effects_of(facts):
@@ -198,15 +216,18 @@ def null_in_turn(model: Any, y: Any, weight: Any, folds: Folds) -> Predictions:
 
 
 def scores_of(
-    model: Any, y: Any, ours: Predictions, beside: tuple[str, Predictions | None], null: Predictions
+    model: Any, y: Any, ours: Predictions, beside: dict[str, Predictions | None], null: Predictions
 ) -> Scores:
-    contestants = {"singleindex": ours}
-    if beside[1] is not None:
-        contestants[beside[0]] = beside[1]
-    contestants["no features"] = null
+    others = {name: one for name, one in beside.items() if one is not None} | {NO_FEATURES: null}
+    contestants = {OURS: ours} | others
     errors = {name: score_errors(model, one, null, y) for name, one in contestants.items()}
+    gains = {name: score_errors(model, ours, one, y) for name, one in others.items()}
     return Scores(
         {name: score_all(one, y, model) for name, one in contestants.items()},
         {name: {measure: one["error"] for measure, one in found.items()} for name, found in errors.items()},
         best_of(model, contestants, y),
+        {
+            name: {m: (one["gain"], one["gain_error"]) for m, one in found.items() if "gain" in one}
+            for name, found in gains.items()
+        },
     )

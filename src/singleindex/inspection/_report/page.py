@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import re
 from collections.abc import Iterable
 from html import escape
@@ -14,32 +13,16 @@ from sklearn.base import is_classifier
 
 from ...estimators.headline import has_evidence, headline
 from ...estimators.outputs import facts_of
-from ..scores import HIGHER_IS_BETTER, outcomes
-from .charts import Drawn, draw_link, draw_quality, draw_search
-from .facts import Facts, Feature, Scores
+from .charts import draw_link, draw_place, draw_search
+from .facts import NO_FEATURES, OURS, Facts, Feature
+from .form import as_script
+from .markup import figure, scrolling, section, tile_text
+from .quality import HEADLINE, best_rival, quality_section
 from .svg import short
-from .thresholds import draw_costs, threshold_part
 
 _MOST_FEATURES = 200
-_HEADLINE = {True: "AUC", False: "R²"}
-
-
-def score_text(value: float) -> str:
-    """Return a score in three figures; what is nothing but rounding is zero."""
-    return "0" if abs(value) < 5e-4 else short(value, 3)
-
-
-def with_error(value: float, error: float | None) -> str:
-    """Return a score and its standard error, both to the digits that the error leaves."""
-    if not error:
-        return score_text(value)
-    digits = int(min(max(1 - math.floor(math.log10(error)), 0), 4))
-    return f"{value:.{digits}f} ± {error:.{digits}f}".replace("-", "−")
-
-
-def tile_text(value: float, error: float | None) -> str:
-    score, _, error_text = with_error(value, error).partition(" ")
-    return f'{score} <span class="small">{error_text}</span>' if error_text else score
+# Outputs whose features have a table that is not folded away.
+_MOST_TABLES = 6
 
 
 def file_text(name: str) -> str:
@@ -52,6 +35,7 @@ def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: 
         answer_section(model, facts, about),
         link_section(model, facts, about),
         feature_section(facts, about),
+        form_section(facts, about),
         quality_section(model, facts, about, y, y_test),
         search_section(model, about),
         data_section(facts, about),
@@ -61,27 +45,16 @@ def build_page(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: 
     parts = {
         "TITLE": escape(about["title"]),
         "STYLE": file_text("report.css"),
-        "SCRIPT": file_text("report.js"),
+        "SCRIPT": file_text("report.js") + file_text("form.js"),
         "BODY": "\n".join(sections),
         "FOOT": f"singleindex {escape(about['version'])}, {today.day} {today:%B %Y}",
     }
+    return filled_in(page, parts)
+
+
+def filled_in(template: str, parts: dict[str, str]) -> str:
     # In one pass: what is put in is not searched for places itself.
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)
-
-
-def section(name: str, title: str, body: str) -> str:
-    label = f"{name}-title"
-    return f'<section id="{name}" aria-labelledby="{label}"><h2 id="{label}">{title}</h2>\n{body}</section>'
-
-
-def figure(drawn: Drawn) -> str:
-    keys = "".join(f'<li><span class="key {kind}"></span>{escape(text)}</li>' for kind, text in drawn.legend)
-    note = f"<p>{escape(drawn.note)}</p>" if drawn.note else ""
-    return (
-        f"<figure><h3>{escape(drawn.title)}</h3>{drawn.svg}"
-        '<output class="reading" aria-live="polite"></output>'
-        f'<figcaption><ul class="legend">{keys}</ul>{note}</figcaption></figure>'
-    )
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
 
 # ---------------------------------------------------------------- the answer
@@ -89,7 +62,7 @@ def figure(drawn: Drawn) -> str:
 
 def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
     n_used, scores = len(facts.features), facts.test or facts.held_out
-    measure = _HEADLINE[is_classifier(model)]
+    measure = HEADLINE[is_classifier(model)]
     lead = escape(headline(facts_of(model), about["target"], about["p_value"]))
     where = f"{about['n_test']:,} held-out rows" if facts.test else "rows left out of the fit in turn"
     tiles = [
@@ -100,7 +73,7 @@ def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
     tiles += [
         (f"{measure}, {name}", tile_text(found[measure], scores.errors[name].get(measure)))
         for name, found in scores.values.items()
-        if measure in found
+        if measure in found and name in (OURS, best_rival(scores, measure), NO_FEATURES)
     ]
     cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in tiles)
     return (
@@ -158,25 +131,13 @@ def link_table(link: Any, probability: bool) -> str:
 def feature_section(facts: Facts, about: dict[str, Any]) -> str:
     if not facts.features:
         return section("features", "Which features matter?", "<p>None has a weight.</p>")
-    shown = facts.features[:_MOST_FEATURES]
-    largest = max(max(map(abs, f.effects)) for f in shown) or 1.0
-    outputs = facts.outputs if len(facts.links) > 1 else [""]
-    stable = shown[0].stability is not None
-    heads = [head("feature", "text")]
-    for name in outputs:
-        heads += [head(f"effect{f' on {name}' if name else ''}", "number"), head("for example", "text")]
-        heads += [head("weight", "number")]
-    heads += [head("in folds", "number")] if stable else []
-    heads += [head("mean", "number"), head("spread", "number")]
-    rows = "".join(feature_row(f, largest, stable) for f in shown)
-    more = ""
-    if len(facts.features) > len(shown):
-        more = (
-            f"<p class='small'>{len(facts.features) - len(shown):,} more features have smaller effects.</p>"
-        )
     doubt = ""
     if not has_evidence(about["p_value"]):
         doubt = "<p>None, as far as these rows tell: what follows is what such a fit finds in noise.</p>"
+    tables = [feature_table(facts, k) for k in range(len(facts.outputs))]
+    body = "".join(tables[:_MOST_TABLES])
+    if len(tables) > _MOST_TABLES:
+        body += f"<details><summary>More</summary>{''.join(tables[_MOST_TABLES:])}</details>"
     intro = (
         "<p><em>Effect</em> is by how much the prediction changes, on average over the rows and all else "
         "alike, when the feature goes up by one standard deviation (its <em>spread</em>); <em>for "
@@ -185,16 +146,37 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         + (
             " <em>In folds</em> tells in what share of the averaged models of the folds the feature was "
             "used; noise can be in all of them.</p>"
-            if stable
+            if facts.features[0].stability is not None
             else "</p>"
         )
     )
+    return section("features", "Which features matter?", doubt + intro + body)
+
+
+def feature_table(facts: Facts, k: int) -> str:
+    """Return the features with a weight for one output, those that change its prediction most first."""
+    name, several = facts.outputs[k], len(facts.outputs) > 1
+    used = [one for one in facts.features if one.weights[k]] if several else facts.features
+    title = f"<h3>{escape(name)}</h3>" if several else ""
+    if not used:
+        return f"{title}<p>No feature has a weight.</p>"
+    shown = sorted(used, key=lambda one: -abs(one.effects[k]))[:_MOST_FEATURES] if several else used
+    shown = shown[:_MOST_FEATURES]
+    largest = max(abs(one.effects[k]) for one in shown) or 1.0
+    stable = shown[0].stability is not None
+    columns = [("feature", "text"), ("effect", "number"), ("for example", "text"), ("weight", "number")]
+    columns += [("in folds", "number")] if stable else []
+    columns += [("mean", "number"), ("spread", "number")]
+    rows = "".join(feature_row(one, k, largest, stable) for one in shown)
+    more = ""
+    if len(used) > len(shown):
+        more = f"<p class='small'>{len(used) - len(shown):,} more features have smaller effects.</p>"
     table = (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Features"><table class="sortable">'
-        f"<caption class='hidden'>Features with a weight</caption><thead><tr>{''.join(heads)}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div>"
+        "<table class='sortable'>"
+        f"<caption class='hidden'>Features with a weight for {escape(name)}</caption>"
+        f"<thead><tr>{''.join(head(*one) for one in columns)}</tr></thead><tbody>{rows}</tbody></table>"
     )
-    return section("features", "Which features matter?", doubt + intro + table + more)
+    return title + scrolling(f"Features of {name}", table) + more
 
 
 def head(name: str, kind: str) -> str:
@@ -203,18 +185,18 @@ def head(name: str, kind: str) -> str:
     )
 
 
-def feature_row(feature: Feature, largest: float, stable: bool) -> str:
-    cells = [f'<th scope="row">{escape(feature.name)}</th>']
-    for weight, effect, words in zip(feature.weights, feature.effects, feature.words, strict=True):
-        width = 50 * abs(effect) / largest
-        side = f"left:50%;width:{width:.1f}%" if effect >= 0 else f"right:50%;width:{width:.1f}%"
-        sign = "up" if effect >= 0 else "down"
-        cells.append(
-            f'<td data-value="{effect!r}"><span class="bar"><i class="{sign}" style="{side}"></i></span>'
-            f"<span>{short(effect)}</span></td>"
-        )
-        cells.append(f"<td>{escape(words)}</td>")
-        cells.append(f'<td data-value="{weight!r}">{short(weight)}</td>')
+def feature_row(feature: Feature, k: int, largest: float, stable: bool) -> str:
+    weight, effect, words = feature.weights[k], feature.effects[k], feature.words[k]
+    width = 50 * abs(effect) / largest
+    side = f"left:50%;width:{width:.1f}%" if effect >= 0 else f"right:50%;width:{width:.1f}%"
+    sign = "up" if effect >= 0 else "down"
+    cells = [
+        f'<th scope="row" title="{escape(feature.name)}">{escape(feature.name)}</th>',
+        f'<td data-value="{effect!r}"><span class="bar"><i class="{sign}" style="{side}"></i></span>'
+        f"<span>{short(effect)}</span></td>",
+        f"<td>{escape(words)}</td>",
+        f'<td data-value="{weight!r}">{short(weight)}</td>',
+    ]
     if stable:
         cells.append(f'<td data-value="{feature.stability!r}">{feature.stability:.0%}</td>')
     cells.append(f'<td data-value="{feature.mean!r}">{short(feature.mean)}</td>')
@@ -222,70 +204,36 @@ def feature_row(feature: Feature, largest: float, stable: bool) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-# ---------------------------------------------------------------- quality
+# ---------------------------------------------------------------- what if
 
 
-def quality_section(model: Any, facts: Facts, about: dict[str, Any], y: Any, y_test: Any) -> str:
-    name = facts.baseline.name
-    intro = (
-        f"<p>Beside it stand {name} with a ridge penalty, and what uses no features at all: the mean of the "
-        "training rows. All of them were fitted without the rows they are scored on. ↑ higher is better, "
-        "↓ lower is better; ± is one standard error. In bold what is better than both others by more than "
-        "two standard errors of the difference, which rows in common make smaller than those of scores.</p>"
+def form_section(facts: Facts, about: dict[str, Any]) -> str:
+    """Return the form with the model beside it; the script makes the controls."""
+    if not about["form"]:
+        return section("whatif", "What if?", f"<p>{about['no_form']}</p>")
+    known, what = facts.model, "probability" if facts.model.kind != "regression" else "prediction"
+    assert known.background is not None
+    charts = "".join(
+        place_figure(draw_place(one.link, known.background["index"][:, k] + one.intercept, name, what), name)
+        for k, (one, name) in enumerate(zip(known.outputs, facts.outputs, strict=True))
     )
-    body = ""
-    if facts.test:
-        body += score_table(facts.test, "Rows held out from the start")
-    body += score_table(facts.held_out, "Rows left out of the fit in turn")
-    body += (
-        f"<p class='small'>Rows left out in turn: the whole fit, with the choice of its settings, was done "
-        f"{len(facts.folds.splits)} more times, each time without a part of the rows, which were then "
-        "predicted. These models had fewer rows to learn from than the one on this page.</p>"
-    )
-    predictions, happened = facts.folds.predictions, outcomes(model, y)
-    beside: Any = (name, facts.baseline.held_out)
-    where = "rows left out of the fit in turn"
-    if facts.test_predictions is not None and facts.baseline.test is not None:
-        predictions, happened = facts.test_predictions, outcomes(model, y_test)
-        beside, where = (name, facts.baseline.test), "the rows held out from the start"
-    drawn = draw_quality(model, predictions, happened, beside, facts.outputs)
-    decision = ""
-    if about["classes"]:
-        p, cases, said = predictions.value[:, 0], happened[:, 0], (about["threshold"], about["costs"])
-        drawn.append(draw_costs(p, cases, *said, facts.outputs[0]))
-        decision = threshold_part(p, cases, *said, about["classes"])
-    charts = "".join(map(figure, drawn))
-    return section(
-        "quality",
-        "How well does it predict?",
-        f"{intro}{body}<p>The charts show {where}.</p><div class='grid'>{charts}</div>{decision}",
-    )
+    together = ""
+    if known.kind == "multiclass":
+        together = " Probabilities are the values of the curves, made to sum to one over the classes."
+        if known.is_coupled:
+            together = " Probabilities are the odds of the curves' values, made to sum to one."
+    parts = {
+        "INTRO": "Change the values of a row, and see where it comes to lie on the curve and what the model "
+        f"makes of it. It tells how the model would answer, not what would happen.{together}",
+        "WHAT": what,
+        "CHARTS": charts,
+        "MODEL": as_script(about["form"]),
+    }
+    return section("whatif", "What if?", filled_in(file_text("form.html"), parts))
 
 
-def score_table(scores: Scores, caption: str) -> str:
-    measures = list(next(iter(scores.values.values())))
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in scores.values)
-    rows = []
-    for measure in measures:
-        cells = "".join(score_cell(scores, name, measure) for name in scores.values)
-        higher = HIGHER_IS_BETTER[measure]
-        arrow, words = ("↑", "higher is better") if higher else ("↓", "lower is better")
-        mark = f'<span class="small" title="{words}" aria-label="{words}" role="img">{arrow}</span>'
-        rows.append(f'<tr><th scope="row">{measure} {mark}</th>{cells}</tr>')
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f'<table class="scores"><caption>{escape(caption)}</caption>'
-        f'<thead><tr><th scope="col">measure</th>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def score_cell(scores: Scores, name: str, measure: str) -> str:
-    value = scores.values[name].get(measure)
-    if value is None:
-        return "<td>–</td>"
-    best = " class=best" if scores.best.get(measure) == name else ""
-    return f"<td{best}>{with_error(value, scores.errors[name].get(measure))}</td>"
+def place_figure(svg: str, name: str) -> str:
+    return f'<figure class="place"><h3>{escape(name)}</h3>{svg}<p class="reading"></p></figure>'
 
 
 # ---------------------------------------------------------------- the rest

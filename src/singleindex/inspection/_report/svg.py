@@ -134,6 +134,22 @@ class Chart:
             for a, b, label in zip(self.x(x), self.y(y), labels, strict=True)
         ]
 
+    def marker(self, kind: str) -> None:
+        """Put a mark that a script moves, with what it must know to find its place: px = a + b · value."""
+        left, right = self.x(self.x_range)
+        bottom, top = self.y(self.y_range)
+        places = [
+            " ".join(f"{v!r}" for v in (float(start - slope * low), float(slope), low, high))
+            for start, slope, (low, high) in (
+                (left, (right - left) / (self.x_range[1] - self.x_range[0]), self.x_range),
+                (bottom, (top - bottom) / (self.y_range[1] - self.y_range[0]), self.y_range),
+            )
+        ]
+        self.layers.append(
+            f'<g class="marker {kind}" data-x="{places[0]}" data-y="{places[1]}">'
+            f'<line y1="{_TOP}" y2="{self.height - _BOTTOM}"/><circle r="7"/></g>'
+        )
+
     # ------------------------------------------------------------ the whole
 
     def render(self, label: str) -> str:
@@ -169,7 +185,7 @@ class Chart:
         at = f'x="{(_LEFT + right) / 2:g}" y="{self.height - 10:g}"'
         parts.append(f'<text class="label" {at}>{escape(self.x_label + x_words)}</text>')
         at = f'transform="translate(16 {(_TOP + bottom) / 2:g}) rotate(-90)"'
-        parts.append(f'<text class="label" {at}>{escape(self.y_label + y_words)}</text>')
+        parts.append(f'<text class="label y" {at}>{escape(self.y_label + y_words)}</text>')
         return "".join(parts)
 
 
