@@ -39,6 +39,37 @@ class FoldRule:
         return np.ascontiguousarray(fold, dtype=np.int32)
 
 
+@dataclass(frozen=True, eq=False)
+class FoldSurveys:
+    """The surveys of the rows of each fold."""
+
+    surveys: tuple[Survey, ...]
+
+    def merge(self, other: FoldSurveys) -> FoldSurveys:
+        pairs = zip(self.surveys, other.surveys, strict=True)
+        return FoldSurveys(tuple(mine.merge(theirs) for mine, theirs in pairs))
+
+
+@dataclass(frozen=True)
+class FoldSurveysTask:
+    """Checks a block, and sums up its columns, by folds."""
+
+    targets: tuple[Target, ...]
+    rule: FoldRule
+
+    def __call__(self, block: Block) -> FoldSurveys:
+        check_finite(block)
+        Y = np.column_stack([target.values(block) for target in self.targets])
+        weight, fold, found = self.targets[0].weights(block), self.rule(block), []
+        for k in range(self.rule.folds.get_n_splits()):
+            rows = np.flatnonzero(fold == k)
+            # A fold may have no row here; then any row, of no weight.
+            part = np.zeros(1) if not len(rows) else None if weight is None else weight[rows]
+            rows = rows if len(rows) else np.zeros(1, dtype=np.intp)
+            found.append(survey_rows(block.design.take(rows), Y[rows], part))
+        return FoldSurveys(tuple(found))
+
+
 @dataclass(frozen=True)
 class FoldFactsTask:
     """Checks a block, and sums up its columns and their products, by folds."""

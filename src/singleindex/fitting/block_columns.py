@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..design.many import NO_FOLD
+from ..design.survey import Survey
 from ..solvers.result import FloatArray
 from .exact_blocks import MOST_COLUMNS
 from .plan import Plan
@@ -38,7 +42,24 @@ def check_columns(n_features: int, folds: Any) -> None:
         )
 
 
-def telling_columns(plan: Plan, readings: Readings) -> NDArray[np.intp] | None:
+@dataclass(frozen=True, eq=False)
+class Telling:
+    """The columns that a search looks at.
+
+    Attributes
+    ----------
+    which : array
+        Of all columns of the data.
+    allowed : dict of array of bool
+        By the fold that is held out, which of these its models may use: those that tell most by the other
+        rows, so that what is held out has no say in it.
+    """
+
+    which: NDArray[np.intp]
+    allowed: dict[int, NDArray[np.bool_]]
+
+
+def telling_columns(plan: Plan, readings: Readings) -> Telling | None:
     """Return the columns that are correlated most with any output, where all are too many; else None.
 
     One reading more, for the correlations.
@@ -54,18 +75,38 @@ def telling_columns(plan: Plan, readings: Readings) -> NDArray[np.intp] | None:
             f"more than {most}, they look at those that are correlated most with y, which this structure "
             "does not allow for. Use Sparse(), fewer folds, or fewer columns."
         )
-    survey = readings.survey()
-    sd = np.sqrt(survey.variance)
-    size = np.max(np.abs(survey.covariance), axis=1)
-    strength = np.divide(size, sd, out=np.zeros(d), where=sd > 0)
+    telling = most_telling(readings.surveys(), most)
     warnings.warn(
-        f"The search looks at the {most} of {d} columns that are correlated most with y, each by itself; "
-        "fewer folds make room for more.",
+        f"The search looks at {len(telling.which)} of {d} columns, those that are correlated most with y, "
+        "each by itself; fewer folds make room for more.",
         ColumnsLeftOutWarning,
         stacklevel=5,
     )
-    which: NDArray[np.intp] = np.sort(np.argsort(-strength, kind="stable")[:most])
-    return which
+    return telling
+
+
+def most_telling(surveys: Sequence[Survey], most: int) -> Telling:
+    """Return the columns that tell most, by all rows and by those without each fold: so many in all."""
+    places = {NO_FOLD: _places(surveys)}
+    for k in range(len(surveys)):
+        others = [one for number, one in enumerate(surveys) if number != k]
+        if sum(one.total for one in others) > 0:
+            places[k] = _places(others)
+    # As many for each as there is room for all that any of them has.
+    best = np.min(list(places.values()), axis=0)
+    n_each = int(np.sort(best)[most])
+    which = np.flatnonzero(best < n_each)
+    return Telling(which, {held: place[which] < n_each for held, place in places.items()})
+
+
+def _places(surveys: Sequence[Survey]) -> NDArray[np.intp]:
+    """Return the place of each column among all, the one that is correlated most with an output first."""
+    whole = reduce(Survey.merge, surveys)
+    sd, size = np.sqrt(whole.variance), np.max(np.abs(whole.covariance), axis=1)
+    strength = np.divide(size, sd, out=np.zeros(len(sd)), where=sd > 0)
+    places = np.empty(len(sd), dtype=np.intp)
+    places[np.argsort(-strength, kind="stable")] = np.arange(len(sd))
+    return places
 
 
 def with_all_columns(fitted: Fitted, which: NDArray[np.intp], d: int) -> Fitted:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..design.fold_blocks import FoldFacts
 from ..design.many import NO_FOLD
@@ -35,11 +36,14 @@ class FoldData:
         Of all rows; its shape alone is asked for.
     unit : array of shape (n_outputs,)
         What y was divided by.
+    allowed : dict of array of bool, or None
+        By the fold that is held out, the columns that models may use; None for all.
     """
 
     facts: FoldFacts
     design: Any
     unit: FloatArray
+    allowed: Mapping[int, NDArray[np.bool_]] | None = None
 
     def __post_init__(self) -> None:
         self._scaled: dict[bytes, dict[int, LearnedRows]] = {}
@@ -110,8 +114,10 @@ class CellModels:
         self.rows = data.rows_in(view.linear_map)
 
     def problem(self, held: int, output: int, penalty: float) -> Problem:
-        simplicity = replace(self.simplicity, penalty=penalty)
-        return Problem(self.rows[held], output, self.cell.fitter, simplicity, self.shape, self.is_scaled)
+        simplicity, shape, allowed = replace(self.simplicity, penalty=penalty), self.shape, self.data.allowed
+        if allowed is not None:  # of features that are atoms each
+            shape = replace(shape, factor=np.where(allowed[held], shape.factor, np.inf))
+        return Problem(self.rows[held], output, self.cell.fitter, simplicity, shape, self.is_scaled)
 
     def largest(self, output: int) -> float:
         """Return the least penalty at which no atom is in use, of all rows."""

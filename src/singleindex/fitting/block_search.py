@@ -8,11 +8,12 @@ what is beyond hope is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..design import BlockDesign, HashKFold
 from ..design.blocks import Target
@@ -68,12 +69,14 @@ def search_blocks(
             known = (facts.total, facts.low, facts.high, facts.label_weight)
             log = ReadingLog(checkpoint, fingerprint(*map(repr, asked), *known))
         readings = Readings(source, targets, rule, log)
-        which = telling_columns(plan, readings)
-        if which is None:
+        telling = telling_columns(plan, readings)
+        if telling is None:
             fitted = BlockSearch(plan, settings, score, readings, unit, teller).run()
         else:
+            which = telling.which
             narrow = replace(plan, n_features=len(which)), settings, score, readings.on_columns(which)
-            fitted = with_all_columns(BlockSearch(*narrow, unit, teller).run(), which, source.n_features)
+            found = BlockSearch(*narrow, unit, teller, telling.allowed).run()
+            fitted = with_all_columns(found, which, source.n_features)
         readings.end()
         return fitted
 
@@ -124,12 +127,13 @@ class BlockSearch:
         readings: Readings,
         unit: FloatArray,
         teller: Teller,
+        allowed: Mapping[int, NDArray[np.bool_]] | None = None,
     ) -> None:
         self.plan, self.settings, self.readings = plan, settings, readings
         self.progress = SearchProgress(teller)
         facts = readings.facts()
         design = BlockDesign(readings.source, facts.survey.lengths)
-        self.data = FoldData(facts, design, unit)
+        self.data = FoldData(facts, design, unit, allowed)
         check_spread(self.data.spread)
         self.judge = BinnedJudge(plan, score, self.data.held_out, unit)
 

@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..design.blocks import SurveyTask
 from ..design.column_blocks import ColumnSource
-from ..design.fold_blocks import FoldFacts, FoldFactsTask, FoldRule, SweepManyTask
+from ..design.fold_blocks import (
+    FoldFacts,
+    FoldFactsTask,
+    FoldRule,
+    FoldSurveys,
+    FoldSurveysTask,
+    SweepManyTask,
+)
 from ..design.many import ManySweep, ManyVisit
 from ..design.moments import Moments
 from ..design.survey import Survey
@@ -129,15 +136,17 @@ class Readings:
         narrow.n_readings = self.n_readings
         return narrow
 
-    def survey(self) -> Survey:
-        """Return the means and variances of the columns, and their covariance with the outputs."""
+    def surveys(self) -> tuple[Survey, ...]:
+        """Return of each fold means and variances of the columns, and their covariance with the outputs."""
         arrays = self._next()
         if arrays is not None:
-            known: Survey = self._checked(_as_survey, arrays, self.source.n_features, len(self.targets))
+            known: tuple[Survey, ...] = self._checked(
+                _as_surveys, arrays, self.source.n_features, len(self.targets)
+            )
             return known
-        survey: Survey = self.source.reduce(SurveyTask(self.targets))
-        self._keep(_survey_as_arrays(survey))
-        return survey
+        found: FoldSurveys = self.source.reduce(FoldSurveysTask(self.targets, self.rule))
+        self._keep(_surveys_as_arrays(found.surveys))
+        return found.surveys
 
     def facts(self) -> FoldFacts:
         """Return the moments of all folds."""
@@ -196,6 +205,18 @@ def _as_survey(arrays: dict[str, Any], d: int, n_outputs: int) -> Survey:
     check_floats("covariance", values["covariance"], d, n_outputs)
     lengths = tuple(int(n) for n in values["lengths"])
     return Survey(**{**values, "total": float(values["total"]), "lengths": lengths})
+
+
+def _surveys_as_arrays(surveys: Sequence[Survey]) -> dict[str, Any]:
+    by_fold = [_survey_as_arrays(one) for one in surveys]
+    return {name: np.stack([one[name] for one in by_fold]) for name in by_fold[0]}
+
+
+def _as_surveys(arrays: dict[str, Any], d: int, n_outputs: int) -> tuple[Survey, ...]:
+    by_fold = [
+        {name: values[k] for name, values in arrays.items()} for k in range(len(arrays["survey_total"]))
+    ]
+    return tuple(_as_survey(one, d, n_outputs) for one in by_fold)
 
 
 def _facts_as_arrays(facts: FoldFacts) -> dict[str, Any]:
