@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
+from ._prepared import inside
 from ._report.charts import score_name
 from ._report.facts import collect, output_names
 from ._report.page import build_page
@@ -23,7 +24,7 @@ def make_report(
     model: Any, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, sample_weight: Any = None,
     feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None,
     target_name: str = "y", title: str | None = None, notes: Sequence[str] = (),
-    warnings: Sequence[str] = (), threshold: float = 0.5, costs: tuple[float, float] | None = None,
+    warnings: Sequence[str] = (), threshold: float | None = None, costs: tuple[float, float] | None = None,
     reproduce: dict[str, str] | None = None, n_folds: int = 5, n_jobs: int | None = None,
 ) -> str:  # fmt: skip
     """Return a page on a fitted model: HTML that needs no network and no other file.
@@ -35,7 +36,8 @@ def make_report(
     Parameters
     ----------
     model : fitted estimator
-        A single-index regressor or classifier, plain or with a search.
+        A single-index regressor or classifier, plain or with a search, a `TableClassifier` or
+        `TableRegressor`, or a pipeline that ends in one; of these the page tells of the prepared columns.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that the model was fitted to.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
@@ -56,8 +58,9 @@ def make_report(
         What was done to the data, one sentence each.
     warnings : sequence of str, default=()
         What a reader must know before believing the page, one sentence each; shown at its top.
-    threshold : float, default=0.5
-        Of two classes, beyond which probability of the second a row is called one of it.
+    threshold : float, default=None
+        Of two classes, beyond which probability of the second a row is called one of it; None is the
+        model's own, or 0.5.
     costs : pair of float, default=None
         What it costs to miss a row of the second class, and to call one that is none.
     reproduce : dict of str to str, default=None
@@ -76,8 +79,9 @@ def make_report(
     -----
     Everything about unseen rows comes from fitting the model again without each fold in turn, its search
     included: the page costs about `n_folds` times what the fit did. The score of the search itself would
-    flatter where there are fewer rows than features. The band of the link is two standard errors by the
-    jackknife over these folds.
+    flatter where there are fewer rows than features. Columns are prepared once, before the folds: none of the
+    steps that can go along looks at y. The band of the link is two standard errors by the jackknife over
+    these folds.
 
     Examples
     --------
@@ -92,6 +96,9 @@ def make_report(
     """
     from .. import __version__
 
+    reproduce = reproduce or {"In Python": repr(model)}
+    model, X, y, X_test, y_test, labels, own_threshold = inside(model, X, y, X_test, y_test)
+    class_names = labels if class_names is None else class_names
     names = facts_of(model).names
     check_count("n_folds", n_folds)
     check_rows(len(names()), X, y, X_test, y_test)
@@ -109,13 +116,13 @@ def make_report(
         "notes": list(notes),
         "warnings": [*warnings, *warnings_on(model, facts)],
         "classes": two_classes(model, class_names),
-        "threshold": threshold,
+        "threshold": own_threshold if threshold is None else threshold,
         "costs": costs,
         "p_value": p_value_of(model, facts),
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
-        "reproduce": {**(reproduce or {"In Python": repr(model)}), "Versions": versions(__version__)},
+        "reproduce": {**reproduce, "Versions": versions(__version__)},
     }
     return build_page(model, facts, about, y, y_test)
 

@@ -11,6 +11,7 @@ import numpy as np
 from .columns import CATEGORY, DATE, NUMBER, Choices, ColumnPlan, abridged, plan_columns
 from .dates import DATE_ORDERS, as_days, find_order
 from .errors import TableError
+from .recipe import Column, Feature, Recipe, absent
 
 IMPUTATIONS = ("median", "mean", "most-frequent")
 # Of the record in a model file. The first had no number, and neither orders of dates, ranges nor gaps.
@@ -80,6 +81,19 @@ class Preparation:
             "dropped": self.dropped, "imputed": self.imputed, "date_orders": self.date_orders,
             "ranges": self.ranges, "gaps": self.gaps, "version": VERSION,
         }  # fmt: skip
+
+    def recipe(self) -> Recipe:
+        """Return what each feature is, as exports describe it."""
+        columns, features = [], []
+        for name, kind, fill in zip(self.columns, self.kinds, self.fills, strict=True):
+            columns.append(Column(name, kind, date_order=self.date_orders.get(name)))
+            if kind != CATEGORY:
+                features.append(Feature(name, name, missing=float(fill) if self.imputed else None))
+                continue
+            for value, own in zip(self.shown_categories(name), self.names_of(name), strict=True):
+                missing = float(fill == value) if self.imputed else None
+                features.append(Feature(own, name, missing, values=[[value, 1.0]], otherwise=0.0))
+        return Recipe(columns, features)
 
     # ------------------------------------------------------------ use
 
@@ -154,19 +168,16 @@ class Preparation:
 
     def completed(self, frame: Any, needed: set[str]) -> Any:
         """Return the columns in use, those that do not matter made up where they are absent."""
-        absent = [name for name in self.columns if name not in frame.columns]
-        if not absent:
+        gone = [name for name in self.columns if name not in frame.columns]
+        if not gone:
             return frame[self.columns]
-        lacking = [name for name in absent if name in needed]
+        lacking = [name for name in gone if name in needed]
         if lacking:
-            raise TableError(
-                f"{len(lacking)} of the {len(needed)} columns that the model needs are not there: "
-                f"{abridged(lacking)}; there are {abridged(list(map(str, frame.columns)), 5)}"
-            )
+            raise absent(lacking, len(needed), frame)
         fills = dict(zip(self.columns, self.fills, strict=True))
         import pandas
 
-        made = pandas.DataFrame({name: fills[name] for name in absent}, index=frame.index)
+        made = pandas.DataFrame({name: fills[name] for name in gone}, index=frame.index)
         return pandas.concat([frame, made], axis=1)[self.columns]
 
     def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> dict[str, Any]:
@@ -348,7 +359,7 @@ class Matrix:
 
 
 def from_record(record: dict[str, Any]) -> Preparation | Matrix:
-    """Return the preparation that was kept with a model."""
+    """Return the preparation that was kept with a model of the command line."""
     if "columns" not in record:
         return Matrix(**record)
     if record.get("version", 1) > VERSION:
