@@ -1,7 +1,7 @@
 """The example of a service around our models, beside the same one around a scikit-learn pipeline.
 
-`python -m benchmarks.service` starts each with uvicorn, one process and one thread of BLAS, and asks all in turns
-over connections that stay open; it writes results/service.json and results/service.md.
+`python -m benchmarks.service` starts each with uvicorn, one process and one thread of BLAS, and asks all in
+turns over connections that stay open; it writes results/service.json and results/service.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RESULTS = Path(__file__).parent / "results"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "service.py"
 CLIENTS, ROUNDS = 4, 3
 # Rows of a request, and requests of a round.
-LOADS = ((1, 400), (100, 100))
+LOADS = ((1, 160), (100, 60))
 
 
 def table(n, seed):
@@ -111,8 +111,8 @@ def ask(port, bodies):
 def measure(port, bodies):
     began = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as pool:
-        times = sum(pool.map(lambda k: ask(port, bodies[k::CLIENTS]), range(CLIENTS)), start=[])
-    return len(bodies) / (time.perf_counter() - began), times
+        parts = list(pool.map(lambda k: ask(port, bodies[k::CLIENTS]), range(CLIENTS)))
+    return len(bodies) / (time.perf_counter() - began), [one for part in parts for one in part]
 
 
 def run():
@@ -137,7 +137,7 @@ def in_turns(servers, new, n_rows, n_requests):
     starts = [k * n_rows % (len(new) - n_rows + 1) for k in range(n_requests)]
     bodies = [new.iloc[k : k + n_rows].to_json(orient="records") for k in starts]
     rates, times = {name: [] for name in servers}, {name: [] for name in servers}
-    for name, (_, port) in servers.items():
+    for _, port in servers.values():
         ask(port, bodies[:20])
     for _ in range(ROUNDS):
         for name, (_, port) in servers.items():
@@ -164,8 +164,9 @@ def page(outcome):
     about = ", ".join(f"{name} {version}" for name, version in outcome["versions"].items())
     return "\n".join([
         "## The example of a service", "",
-        f"20 columns, 4 of them text, {CLIENTS} clients at a time over open connections, one process of uvicorn for each",
-        f"service, all in turns within one run, {ROUNDS} rounds; every answer has classes and probabilities.", "",
+        f"20 columns, 4 of them text, {CLIENTS} clients at a time over open connections, one process of",
+        f"uvicorn for each service, all in turns within one run, {ROUNDS} rounds; every answer has class and",
+        "probabilities.", "",
         *lines, "", f"*Commit {outcome['commit']}, {outcome['machine']}; {about}.*", "",
     ])  # fmt: skip
 
