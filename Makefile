@@ -16,7 +16,7 @@ JOBS ?= 2
 PYTEST := OPENBLAS_NUM_THREADS=1 python -m pytest -n $(JOBS) --dist loadfile
 CORE_TESTS := $(addprefix tests/,estimators link structures design)
 
-.PHONY: demo images test test-oldest test-newest lint wheel docs dev bench bench-quick paper clean
+.PHONY: demo images test test-oldest test-newest lint wheel mlflow docs dev bench bench-quick paper clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -51,6 +51,10 @@ wheel: $(VENV)/.tools
 	$(PYTHON) -m venv .venv-wheel
 	PATH=$(CURDIR)/.venv-wheel/bin CC=false python -m pip --disable-pip-version-check --quiet install dist/*.whl
 	PATH=$(CURDIR)/.venv-wheel/bin python .ci/smoke_test.py
+
+# A model logged with MLflow and scored through it, in an environment of its own; the outcome is in benchmarks/results.
+mlflow: .venv-mlflow/.installed
+	PATH=$(CURDIR)/.venv-mlflow/bin:$$PATH python .ci/mlflow_trial.py
 
 # The site is in docs/_build/html; every lesson and example is run, and a warning is an error.
 docs: $(VENV)/.installed
@@ -102,5 +106,11 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install '.[test]' $(CONSTRAINTS)
 	touch $@
 
+.venv-mlflow/.installed: $(SOURCES)
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install '.[cli]' mlflow
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel benchmarks/side_by_side/.environments build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel .venv-mlflow benchmarks/side_by_side/.environments build dist .mypy_cache .pytest_cache .ruff_cache demo_output docs/_build docs/_generated docs/course docs/gallery docs/api/generated

@@ -9,6 +9,7 @@ as ONNX.
 import json
 import sqlite3
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -39,6 +40,17 @@ with sqlite3.connect(":memory:") as connection:
     frame.to_sql("patients", connection, index=False)
     rows = connection.execute(f"SELECT {expression} FROM patients").fetchall()
 print("largest difference:", np.abs(np.ravel(rows) - model.predict(frame)).max())
+
+# %%
+# What a reader of the JSON would draw, and what the database said.
+
+(output,) = document["outputs"]
+index = frame.to_numpy()[:, output["features"]] @ output["weights"] + output["intercept"]
+fig, ax = plt.subplots(figsize=(6, 4))
+ax.plot(output["link"]["x"], output["link"]["y"], color="0.3", label="corners of the link in the JSON")
+ax.plot(index, np.ravel(rows), "o", markersize=3, label="predictions of SQLite")
+ax.set(xlabel="index", ylabel="prediction")
+ax.legend()
 
 # %%
 # ONNX needs ``pip install "singleindex[onnx]"``: :func:`~singleindex.export.to_onnx` returns the model,

@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from singleindex import SingleIndexClassifier
-from singleindex.cli.exporting import column_expressions, sql_text
+from singleindex.cli.exporting import sql_text
 from singleindex.cli.model_file import ModelFile
 from singleindex.export import DIALECTS, to_sql
-from singleindex.export.as_sql import literal, quoted
+from singleindex.export.as_sql import feature_expressions, literal, quoted
 from singleindex.tables.preparation import Preparation
 
 sqlglot = pytest.importorskip("sqlglot")
@@ -130,7 +130,7 @@ def test_categories_and_fills_of_the_command_line(dialect, hostile):
     model = fitted(["no", "yes"], ["f"])
     preparation = Preparation(["c"], ["category"], [hostile], {"c": ["", hostile]}, {}, "median")
     file = ModelFile(model, preparation, {})
-    (expression,) = column_expressions(file, dialect).values()
+    (expression,) = feature_expressions(preparation.recipe(), {0}, None, dialect)
     texts = [text_of(n) for n in parse(f"SELECT {expression}", dialect).find_all(exp.Literal) if n.is_string]
     assert set(texts) == {hostile}
     query = parse(sql_text(file, dialect, "expected", None, hostile), dialect)

@@ -26,6 +26,7 @@ from singleindex.estimators import (
     SingleIndexCompleterCV,
     SingleIndexRegressor,
     SingleIndexRegressorCV,
+    single_index_path,
 )
 from singleindex.fitting.cross_fit import IndexNotIdentifiedWarning
 from singleindex.inspection import plot_coefficient_path, plot_cv_curve, plot_reliability
@@ -263,6 +264,24 @@ def test_path_of_penalties_goes_from_strong_to_weak(ax):
     assert ax.xaxis_inverted()
     assert ax.get_xscale() == "symlog"
     assert "0" in [text.get_text() for text in ax.get_xticklabels()]
+
+
+def test_path_that_was_traced_alone(ax):
+    path = single_index_path(FRAME, Y, penalty=[0.6, 0.2, 0.01])
+    assert path.feature_names == list(FRAME.columns)
+    plot_coefficient_path(path, top=3, ax=ax)
+    largest = np.argsort(-np.abs(path.coefs[-1]))[:3]
+    assert {text.get_text() for text in ax.texts} == set(FRAME.columns[largest])
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0.6, 0.2, 0.01])
+    assert not [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert "at the right edge are named" in ax.get_title(loc="left")
+    counts = single_index_path(FRAME.to_numpy(), np.column_stack([Y, -Y]), n_atoms=[1, 12])
+    other = plot_coefficient_path(counts, output=1, top=1, ax=Figure().subplots())
+    np.testing.assert_array_equal(other.lines[0].get_xdata(), [1, 12])
+    assert other.get_ylabel() == "coefficient of output 1 / norm of w"
+    assert [text.get_text() for text in other.texts] == [f"x{np.argmax(np.abs(counts.coefs[0, :, 1]))}"]
+    with pytest.raises(ValueError, match="12 names, got 1"):
+        plot_coefficient_path(counts, feature_names=["a"], ax=ax)
 
 
 def test_path_of_several_outputs(ax):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..tables.columns import Choices, no_such_column
 from ..tables.preparation import Matrix, Preparation, prepare
+from ..tables.recipe import Recipe
 from .messages import CliError, counted
 from .tables import Table
 from .targets import Target, read_target
@@ -192,7 +193,7 @@ def is_sparse(X: Any) -> bool:
     return bool(issparse(X))
 
 
-def take(features: Any, preparation: Preparation | Matrix, numbers: Any, impute: bool) -> Any:
+def take(features: Any, preparation: Preparation | Recipe | Matrix, numbers: Any, impute: bool) -> Any:
     if isinstance(preparation, Matrix):
         return features if len(numbers) == features.shape[0] else features[numbers]
     return preparation.apply(features.iloc[numbers], impute)

@@ -21,8 +21,8 @@ Examples:
   singleindex export model.sim --to sql --table patients > query.sql
   singleindex export model.sim -o model.onnx
 
-SQL and JSON contain what happens to columns before the model sees them; ONNX takes text columns as
-inputs of their own, named after them, and all numbers as one input called numbers.
+All contain what happens to columns before the model sees them. ONNX takes each column with a weight as
+an input of its own, named after it: doubles, NaN for a gap, and text, "" for a gap.
 """
 # Those of `singleindex.export`, which is slow to import for a press of the tab key.
 DIALECTS = ("ansi", "duckdb", "sqlite", "postgres", "snowflake", "mysql", "bigquery", "mssql")
@@ -61,9 +61,5 @@ def command(model: str, kind: str | None, output: str, quiet: bool, **given: Any
     else:
         text = json_text(file) if kind == "json" else sql_text(file, **given)
         write_output(text + "\n", output)
-    if kind == "onnx" and file.threshold.value != 0.5:
-        say_note(
-            f"ONNX has probabilities and the likeliest class, not the threshold {file.threshold.value:.3g}"
-        )
     if output != "-":
         say_note(f"written to {output}")

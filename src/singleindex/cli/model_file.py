@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..tables.oddities import Oddities, find_oddities
 from ..tables.preparation import Matrix, Preparation, from_record, refuse_missing
+from ..tables.recipe import Recipe
 from .decisions import Threshold
 from .decisions import from_record as threshold_from
 from .messages import CliError
@@ -33,7 +34,7 @@ class ModelFile:
     """What a model file holds. `record` is empty for models saved from Python."""
 
     model: Any
-    preparation: Preparation | Matrix
+    preparation: Preparation | Recipe | Matrix
     record: dict[str, Any]
 
     @property
@@ -169,7 +170,7 @@ def read_for(file: ModelFile, paths: Sequence[str], options: ReadOptions) -> Tab
     return table
 
 
-def columns_with_weight(facts: Facts, preparation: Preparation) -> set[str]:
+def columns_with_weight(facts: Facts, preparation: Preparation | Recipe) -> set[str]:
     """Return the columns that predictions depend on."""
     sources = preparation.sources
     return {sources[j] for j in facts.used.tolist()}
@@ -193,6 +194,8 @@ def prepared_rows(file: ModelFile, table: Table, impute: bool, say: Any) -> tupl
 
         table = Table(table.source, frame=pandas.DataFrame(table.matrix, columns=names))
     needed = columns_with_weight(file.facts, preparation)
+    if isinstance(preparation, Recipe):
+        return preparation.apply(table.frame, needed=needed), None
     typed = preparation.typed(table.frame, needed)
     odd = find_oddities(preparation, typed, needed)
     if not impute and preparation.imputed is None:

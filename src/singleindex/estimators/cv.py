@@ -187,30 +187,83 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
 
     Parameters
     ----------
-    n_atoms, structure, alpha, penalty, scale_power, cv, rule, refit, held_out_link
-        As in :class:`SingleIndexRegressorCV`.
-    lipschitz, link, max_iter, tol, n_jobs, verbose
-        As in :class:`SingleIndexRegressorCV`.
+    n_atoms : sequence of int or None, default=None
+        To how many atoms the averages are cut. None tries 1, 2, 3, 4, 6, 8, 11, … beside no cut, and
+        averages what the folds cannot tell apart. Of a list the best number is taken, and is a limit for w.
+        An empty list leaves the averages as they are.
+    structure : object, default=None
+        What w may look like; None means `Sparse()`.
+    alpha : float, sequence of float or None, default=None
+        Ridge penalties that are added along the paths. None means none, and paths of ridges alone among the
+        candidates, which count where there are two rows for each feature, or where they win clearly.
+    penalty : sequence of float or None, default=None
+        The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
+        0.001, with more features than rows to 0.01. An empty sequence has no averages uncut.
+    scale_power : sequence of float or None, default=(1.0, 0.5, 0.0)
+        Column scales to try: 1 brings all columns to the same spread, 0 takes them as they are.
+    cv : int, splitter or iterable, default=10
+        How to split, by classes where it is a number; groups are passed to `fit`. For files and Dask a
+        number, or one of the folds of :mod:`singleindex.design`.
     scoring : str, callable or None, default="neg_log_loss"
-        Any scorer of scikit-learn; None is accuracy.
+        Any scorer of scikit-learn; None is accuracy. For files and Dask "neg_log_loss", "neg_brier_score",
+        "accuracy" or "roc_auc".
+    rule : {"average", "best", "one_se"}, default="average"
+        Average the candidates, in step with how near their held-out scores are to the best; or take the best
+        one alone, or the simplest one within a standard error of it.
+    refit : {"auto", "folds", "all"}, default="auto"
+        "folds" takes the mean over the folds of the w that were chosen, "all" learns them once more from all
+        rows. "auto" is "folds" for averages and "all" for single candidates.
+    held_out_link : bool, default=True
+        Fit the final link to the held-out indices of the search instead of those of the training rows.
+    lipschitz : float, default=1.0
+        Largest slope of the link, which fixes the scale of w.
+    link : "learned", "identity", "logistic", "tanh" or callable, default="learned"
+        With the learned link w is found with a logistic curve in its place, and where there are many rows
+        with a learned one too; the final link lies between the two, as far as held-out rows tell.
+    max_iter : int, default=2
+        Of structures whose w is found by gradient steps: iterations on each level of a path.
+    tol : float, default=1e-2
+        When these iterations end: where the index turns by less than this angle.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied with the sample weights. They move the probabilities.
+    n_jobs : int, default=None
+        Folds that run side by side; the result is the same.
+    verbose : int, default=0
+        Above 0, one line per fold and stage on standard error.
 
     Attributes
     ----------
-    best_params_, best_score_, cv_results_, path_, stability_, dense_, n_features_
-        As in :class:`SingleIndexRegressorCV`.
-    coupled_ : bool
-        Of three classes or more: whether they were learned as one problem, with probabilities in proportion
-        to the odds of the links' values, because held-out rows were for it. Otherwise each was learned
-        against the rest, and the links' values are divided by their sum.
-    p_value_, held_out_scores_, calibration_
-        As in :class:`SingleIndexRegressorCV`; the last is for :meth:`predict_proba_range` and
-        :meth:`predict_set`.
-    classes_, coef_, intercept_, link_, background_
-        As in :class:`SingleIndexClassifier`.
-    n_iter_, history_, status_, n_features_in_, feature_names_in_
-        As in :class:`SingleIndexClassifier`.
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (n_features,), or (n_features, n_classes or n_labels)
+        w, in the units of X. Of two classes that of the second.
+    intercept_ : float, or array of shape (n_classes,)
+        Puts the index at zero where the link crosses one half.
+    link_ : callable, or list of callables
+        From index to probability, with its corners in `link_.knots_`.
+    best_params_, best_score_ : dict and float
+        Settings of the candidate that has most weight, and its mean held-out score.
+    cv_results_, path_ : dict of arrays
+        What was tried, an entry for each candidate; and the path of the best one on all rows.
+    stability_ : array of the shape of `coef_`
+        In which share of the averaged models, by weight, each feature is in use.
+    p_value_ : float
+        That of held-out rows, for the hypothesis that no feature predicts y.
+    held_out_scores_ : dict of dict
+        By measure the `score` of held-out rows, its `error`, that of the shares of the classes alone
+        (`other`), and the paired `gain` over it with its `gain_error`.
+    calibration_ : list of dict
+        What :meth:`predict_proba_range` and :meth:`predict_set` need of the held-out rows.
+    dense_ : bool
+        Whether most of the weight lies with candidates that use every feature.
+    n_features_ : int
+        Number of features with a weight: those in 30 % of the averaged models at least.
+    coupled_, multilabel_ : bool
+        Of three classes or more, whether they were learned as one problem, with probabilities in proportion
+        to the odds of the links' values, because held-out rows were for it; otherwise each was learned
+        against the rest, and the links' values are divided by their sum. Whether y had several columns.
+    background_, history_, n_iter_, status_, n_features_in_, feature_names_in_
+        What was kept of the training rows for `explain` and effects; how the fit went along `path_` and
+        ended; the number and names of the features.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class SingleIndexPath:
 
     `coefs[i]` is w at `n_atoms[i]` or `penalty[i]`, in the units of X, `links[i]` its link, one per output.
     `mse[i]` and `atoms[i]` have an entry for each iterate of the level; the last one is the one kept. Of
-    `n_atoms` and `penalty` the one that is not varied is None.
+    `n_atoms` and `penalty` the one that is not varied is None. `feature_names` are those of a data frame.
     """
 
     n_atoms: Any
@@ -37,6 +37,7 @@ class SingleIndexPath:
     links: list[Any]
     mse: list[np.ndarray]
     atoms: list[np.ndarray]
+    feature_names: list[str] | None = None
 
 
 def single_index_path(
@@ -108,6 +109,7 @@ def single_index_path(
         levels = _levels_of(plan, X.shape[1], n_atoms, penalty)
         in_place = trace_in_place(plan, X, targets, weight, levels)
         trace = in_place or trace_path(plan, prepare(X, weight), targets.Y, weight, levels, last_only=True)
+    names = vars(model).get("feature_names_in_")
     return SingleIndexPath(
         n_atoms=None if penalty is not None else np.array([level.n_atoms for level in levels]),
         penalty=None if penalty is None else np.array([level.penalty for level in levels]),
@@ -117,6 +119,7 @@ def single_index_path(
             np.array([[one.mse for one in step] for step in steps]) * squared(unit) for steps in trace.levels
         ],
         atoms=[np.array([[one.n_atoms for one in step] for step in steps]) for steps in trace.levels],
+        feature_names=[str(name) for name in names] if names is not None else None,
     )
 
 

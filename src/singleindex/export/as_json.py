@@ -10,6 +10,8 @@ import numpy as np
 from .. import SingleIndexClassifier, SingleIndexRegressor
 from ..estimators.outputs import Facts, Output
 from ..link import FIXED_LINKS, MonotoneCurve, ShiftedLink
+from ..tables.fronts import front_of, taken_apart
+from ..tables.recipe import recipe_from
 from .parts import parts_of
 
 FORMAT = "singleindex-model"
@@ -23,11 +25,12 @@ def to_json(model: Any, *, indent: int | None = None, preparation: dict[str, Any
     Parameters
     ----------
     model : fitted estimator
-        A single-index regressor or classifier, plain or with a search.
+        A single-index regressor or classifier, plain or with a search, a `TableClassifier` or
+        `TableRegressor`, or a pipeline; how columns become features is then under "preparation".
     indent : int, default=None
         As in :func:`json.dumps`.
     preparation : dict, default=None
-        Kept as it is under "preparation": how columns become features, as the command line does it.
+        Kept as it is under "preparation" beside what the model itself tells of it.
 
     Returns
     -------
@@ -49,7 +52,8 @@ def to_json(model: Any, *, indent: int | None = None, preparation: dict[str, Any
     >>> abs(from_json(text).predict(X) - model.predict(X)).max() < 1e-12
     np.True_
     """
-    parts = parts_of(model)
+    apart = taken_apart(model)
+    parts = parts_of(apart.model)
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -60,6 +64,9 @@ def to_json(model: Any, *, indent: int | None = None, preparation: dict[str, Any
         "coupled": parts.is_coupled,
         "outputs": [output_record(output, parts) for output in parts.outputs],
     }
+    if apart.recipe is not None:
+        threshold = {"threshold": apart.threshold} if parts.kind == "binary" else {}
+        preparation = {**(preparation or {}), **apart.recipe.as_record(), **threshold}
     if preparation is not None:
         document["preparation"] = preparation
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
@@ -92,7 +99,8 @@ def from_json(text: str) -> Any:
     Returns
     -------
     model : SingleIndexRegressor or SingleIndexClassifier
-        With `coef_`, `link_`, `classes_` and `intercept_`; its parameters are the defaults.
+        With `coef_`, `link_`, `classes_` and `intercept_`; its parameters are the defaults. Where the text
+        has a preparation, a `TableRegressor` or `TableClassifier` in front of it.
 
     Raises
     ------
@@ -101,6 +109,16 @@ def from_json(text: str) -> Any:
     """
     document = json.loads(text)
     check_document(document)
+    model = plain_model(document)
+    if "features" not in document.get("preparation", {}):
+        return model
+    record = document["preparation"]
+    recipe = recipe_from(record)
+    recipe.check(document["n_features"])
+    return front_of(model, recipe, threshold=record.get("threshold", 0.5))
+
+
+def plain_model(document: dict[str, Any]) -> Any:
     outputs = document["outputs"]
     coef = np.zeros((document["n_features"], len(outputs)))
     for k, output in enumerate(outputs):

@@ -1,15 +1,22 @@
-"""A fitted model as ONNX, through the converters of skl2onnx."""
+"""A fitted model as ONNX: a graph of our own, or part of one that skl2onnx makes of a pipeline."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from ..estimators.outputs import Facts, Output, outputs_of
-from .parts import LEAST_SCORE, parts_of, segments
+from ..estimators.outputs import Facts, outputs_of
+from ..tables.fronts import Prepared, taken_apart
+from ..tables.recipe import Recipe
+from .onnx_columns import ColumnFeatures, input_type, is_text
+from .onnx_graph import DOUBLE, FLOAT, INT64, STRING, Graph, OwnGraph, used_features
+from .parts import parts_of
 
-_DOUBLE, _INT64 = 11, 7  # of onnx.TensorProto
+# What runtimes since 2022 have.
+OPSET, IR_VERSION = 17, 8
 
 
 def register_onnx_converters() -> None:
@@ -21,8 +28,6 @@ def register_onnx_converters() -> None:
     >>> register_onnx_converters()
     """
     skl2onnx = need_skl2onnx()
-    from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
-
     from .. import (
         SingleIndexClassifier,
         SingleIndexClassifierCV,
@@ -43,33 +48,39 @@ def register_onnx_converters() -> None:
         skl2onnx.update_registered_converter(
             kind,
             f"SingleIndex{kind.__name__}",
-            calculate_linear_classifier_output_shapes,
+            classifier_shapes,
             convert_classifier,
             options=options,
         )
 
 
 def to_onnx(model: Any, *, initial_types: Any = None, target_opset: int | None = None) -> Any:
-    """Return a fitted model, or a pipeline that ends in one, as an ONNX model.
+    """Return a fitted model, with what prepares its columns, as an ONNX model.
 
     Parameters
     ----------
     model : fitted estimator or Pipeline
+        A single-index regressor or classifier, a `TableClassifier` or `TableRegressor`, or a pipeline.
     initial_types : list of (name, type), default=None
-        As in :func:`skl2onnx.convert_sklearn`; None is one input "X" of doubles, a column per feature.
+        As in :func:`skl2onnx.convert_sklearn`, which then converts the model, and which needs to know all
+        steps of a pipeline. None is one input "X" of doubles, a column per feature; where columns are
+        prepared, one input for each column that matters, of shape (n, 1).
     target_opset : int, default=None
-        As in skl2onnx.
+        The version of the operators; None is one that runtimes of the last years have.
 
     Returns
     -------
     onnx_model : onnx.ModelProto
-        Regressors have the output "variable"; classifiers "label" and "probabilities", a column per class.
-        Save it with `open(path, "wb").write(onnx_model.SerializeToString())`.
+        Regressors have the output "variable"; classifiers "label" and "probabilities", a column per class
+        or label; "predicted label" and so on where a column has that name. Save it with
+        `open(path, "wb").write(onnx_model.SerializeToString())`.
 
     Notes
     -----
-    The link is computed in double precision, whatever the type of the input. Several labels at a time are not
-    supported: export a model for each.
+    Columns are inputs under their own names, in the order of the table: doubles, with NaN for a gap, and
+    text, with "" for a gap. Columns without weight are none. Under "columns" and "classes" the metadata
+    has their names, as JSON. Rows that the model would refuse get NaN. Everything is computed in
+    double precision.
 
     Examples
     --------
@@ -82,16 +93,11 @@ def to_onnx(model: Any, *, initial_types: Any = None, target_opset: int | None =
     ['variable']
     """
     skl2onnx = need_skl2onnx()
-    from skl2onnx.common.data_types import DoubleTensorType
-    from sklearn.pipeline import Pipeline
-
+    if initial_types is None:
+        return own_model(taken_apart(model), target_opset or OPSET)
     last = model[-1] if isinstance(model, Pipeline) else model
     kind = parts_of(last).kind
-    if kind == "multilabel":
-        raise ValueError("ONNX has one label per row; export a model for each of several labels.")
     register_onnx_converters()
-    if initial_types is None:
-        initial_types = [("X", DoubleTensorType([None, model.n_features_in_]))]
     options = {id(last): {"zipmap": False}} if kind != "regression" else None
     return skl2onnx.convert_sklearn(
         model, initial_types=initial_types, options=options, target_opset=target_opset
@@ -106,11 +112,79 @@ def need_skl2onnx() -> Any:
     return skl2onnx
 
 
+# ---------------------------------------------------------------- a graph of our own
+
+
+def own_model(apart: Prepared, opset: int) -> Any:
+    from onnx import helper
+
+    parts, graph = parts_of(apart.model), OwnGraph()
+    if apart.recipe is None:
+        width = len(parts.coef)
+        inputs = [helper.make_tensor_value_info("X", DOUBLE, [None, width])]
+        index, names = graph.index_of_features("X", parts), parts.feature_names
+    else:
+        index, inputs, names = index_of_columns(graph, apart.recipe, parts, apart.width)
+    outputs = add_outputs(graph, graph.values(index, parts), parts, apart.threshold, {i.name for i in inputs})
+    made = helper.make_graph(graph.nodes, "singleindex", inputs, outputs, graph.constants)
+    onnx_model = helper.make_model(
+        made,
+        opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)],
+        ir_version=IR_VERSION,
+        producer_name="singleindex",
+    )
+    told = {"columns": names, "classes": parts.classes or None}
+    helper.set_model_props(onnx_model, {k: json.dumps(v) for k, v in told.items() if v is not None})
+    return onnx_model
+
+
+def index_of_columns(
+    graph: OwnGraph, recipe: Recipe, parts: Facts, width: int | None
+) -> tuple[str, list[Any], list[str]]:
+    """Return the index from the columns with a weight, the inputs they are, and their names."""
+    from onnx import helper
+
+    columns = ColumnFeatures(graph, recipe, used_features(parts))
+    names = [column.name for column in columns.columns]
+    if width is not None and not any(is_text(column) for column in columns.columns):
+        inputs = [helper.make_tensor_value_info("X", DOUBLE, [None, width])]
+        every = [f"x{j}" for j in range(width)]
+        places = {name: graph.constant(np.array([every.index(name)])) for name in names}
+        given = {name: graph.node("Gather", ["X", places[name]], axis=1) for name in names}
+    else:
+        graph.avoid(set(names))
+        inputs = [helper.make_tensor_value_info(c.name, input_type(c), [None, 1]) for c in columns.columns]
+        given = {name: name for name in names}
+    made = columns.make(given)
+    return graph.index(made, parts.coef[columns.order], parts), inputs, names
+
+
+def add_outputs(graph: OwnGraph, values: str, parts: Facts, threshold: float, taken: set[str]) -> list[Any]:
+    from onnx import helper
+
+    variable, label, probabilities = (
+        f"predicted {name}" if name in taken else name for name in ("variable", "label", "probabilities")
+    )
+    if parts.kind == "regression":
+        graph.node("Identity", [values], variable)
+        return [helper.make_tensor_value_info(variable, DOUBLE, [None, len(parts.outputs)])]
+    made = graph.probabilities(values, parts)
+    graph.node("Identity", [made], probabilities)
+    graph.labels(made, parts, threshold, label)
+    several = parts.kind == "multilabel"
+    kind = STRING if not several and isinstance(parts.classes[0], str) else INT64
+    width = len(parts.outputs) if several else len(parts.classes)
+    return [
+        helper.make_tensor_value_info(label, kind, [None, width] if several else [None]),
+        helper.make_tensor_value_info(probabilities, DOUBLE, [None, width]),
+    ]
+
+
 # ---------------------------------------------------------------- converters
 
 
-class Graph:
-    """Adds nodes to the graph that skl2onnx builds; every method returns the name of a result."""
+class ConverterGraph(Graph):
+    """Adds nodes to the graph that skl2onnx builds."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
@@ -131,42 +205,10 @@ class Graph:
         self.container.add_initializer(name, None, None, numpy_helper.from_array(array, name=name))
         return name
 
-    def index(self, X: str, parts: Facts) -> str:
-        """Return the index of all outputs, of shape (n, n_outputs)."""
-        X = self.node("Cast", [X], to=_DOUBLE)
-        product = self.node("MatMul", [X, self.constant(parts.coef)])
-        intercepts = np.array([[output.intercept for output in parts.outputs]])
-        return self.node("Add", [product, self.constant(intercepts)])
-
-    def link(self, index: str, output: Output) -> str:
-        """Return the link at an index of shape (n, 1)."""
-        link = output.link
-        if link.knots_ is None:
-            shifted = self.node("Add", [index, self.constant([[link.offset]])])
-            kinds = {"identity": "Identity", "logistic": "Sigmoid", "tanh": "Tanh"}
-            return self.node(kinds[link.name], [shifted])
-        start, value, slope = segments(link.knots_)
-        # How many knots lie at or before the index is the number of its piece.
-        passed = self.node("GreaterOrEqual", [index, self.constant(start[None, 1:])])
-        passed = self.node("Cast", [passed], to=_INT64)
-        piece = self.node("ReduceSum", [passed, self.constant(np.array([1]))], keepdims=1)
-        at = [self.node("Gather", [self.constant(table), piece], axis=0) for table in (start, value, slope)]
-        rise = self.node("Mul", [at[2], self.node("Sub", [index, at[0]])])
-        return self.node("Add", [at[1], rise])
-
-    def values(self, X: str, parts: Facts) -> str:
-        """Return the values of the links, of shape (n, n_outputs)."""
-        index = self.index(X, parts)
-        if len(parts.outputs) == 1:
-            return self.link(index, parts.outputs[0])
-        columns = []
-        for k, output in enumerate(parts.outputs):
-            column = self.node("Gather", [index, self.constant(np.array([k]))], axis=1)
-            columns.append(self.link(column, output))
-        return self.node("Concat", columns, axis=1)
-
-    def clip(self, values: str, low: float, high: float) -> str:
-        return self.node("Min", [self.node("Max", [values, self.constant([[low]])]), self.constant([[high]])])
+    def texts(self, values: list[str]) -> str:
+        name: str = self.scope.get_unique_variable_name("texts")
+        self.container.add_initializer(name, STRING, [len(values)], [text.encode() for text in values])
+        return name
 
 
 def regressor_shapes(operator: Any) -> None:
@@ -178,48 +220,35 @@ def regressor_shapes(operator: Any) -> None:
     operator.outputs[0].type = kind([given.shape[0], len(outputs_of(operator.raw_operator))])
 
 
+def classifier_shapes(operator: Any) -> None:
+    """Tell skl2onnx the shapes of labels and probabilities."""
+    from skl2onnx.common.data_types import Int64TensorType
+    from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
+
+    if not operator.raw_operator.multilabel_:
+        calculate_linear_classifier_output_shapes(operator)
+        return
+    regressor_shapes(operator)
+    label, probability = operator.outputs
+    label.type, probability.type = Int64TensorType(label.type.shape), label.type
+
+
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
-    graph, parts = Graph(scope, container), parts_of(operator.raw_operator)
-    values = graph.values(operator.inputs[0].full_name, parts)
+    graph, parts = ConverterGraph(scope, container), parts_of(operator.raw_operator)
+    values = graph.values(graph.index_of_features(operator.inputs[0].full_name, parts), parts)
     graph.node("Cast", [values], operator.outputs[0].full_name, to=onnx_type(operator.outputs[0]))
 
 
 def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
-    graph, parts = Graph(scope, container), parts_of(operator.raw_operator)
-    values = graph.values(operator.inputs[0].full_name, parts)
-    if parts.kind == "binary":
-        yes = graph.clip(values, 0.0, 1.0)
-        no = graph.node("Sub", [graph.constant([[1.0]]), yes])
-        probabilities = graph.node("Concat", [no, yes], axis=1)
-    else:
-        scores = graph.clip(values, LEAST_SCORE, 1 - LEAST_SCORE if parts.is_coupled else 1.0)
-        if parts.is_coupled:
-            scores = graph.node("Div", [scores, graph.node("Sub", [graph.constant([[1.0]]), scores])])
-        total = graph.node("ReduceSum", [scores, graph.constant(np.array([1]))], keepdims=1)
-        probabilities = graph.node("Div", [scores, total])
+    graph, parts = ConverterGraph(scope, container), parts_of(operator.raw_operator)
+    values = graph.values(graph.index_of_features(operator.inputs[0].full_name, parts), parts)
+    probabilities = graph.probabilities(values, parts)
     label, probability = operator.outputs
     graph.node("Cast", [probabilities], probability.full_name, to=onnx_type(probability))
-    best = graph.node("ArgMax", [probabilities], axis=1, keepdims=0)
-    graph.node("Gather", [class_table(graph, operator.raw_operator.classes_), best], label.full_name, axis=0)
-
-
-def class_table(graph: Graph, classes: Any) -> str:
-    """Return the classes as a constant: text or whole numbers, which is what ONNX labels can be."""
-    if classes.dtype.kind in "iub":
-        return graph.constant(classes.astype(np.int64))
-    if classes.dtype.kind == "f" and not (classes % 1 == 0).all():
-        raise ValueError("ONNX labels are text or whole numbers; the classes of this model are neither.")
-    if classes.dtype.kind == "f":
-        return graph.constant(classes.astype(np.int64))
-    from onnx import TensorProto
-
-    name: str = graph.scope.get_unique_variable_name("classes")
-    texts = [str(label).encode() for label in classes]
-    graph.container.add_initializer(name, TensorProto.STRING, [len(texts)], texts)
-    return name
+    graph.labels(probabilities, parts, 0.5, label.full_name)
 
 
 def onnx_type(variable: Any) -> int:
     from skl2onnx.common.data_types import DoubleTensorType
 
-    return _DOUBLE if isinstance(variable.type, DoubleTensorType) else 1
+    return DOUBLE if isinstance(variable.type, DoubleTensorType) else FLOAT

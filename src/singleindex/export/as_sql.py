@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..estimators.outputs import Facts, Output
+from ..tables.columns import DATE
+from ..tables.fronts import taken_apart
+from ..tables.recipe import Column, Feature, Recipe
 from .parts import LEAST_SCORE, FloatArray, parts_of, segments
 
 # The quotes around a name in each dialect.
@@ -34,7 +37,7 @@ def to_sql(
     dialect: str = "ansi",
     value: str = "expected",
     output: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     columns: Sequence[str] | Mapping[str, str] | None = None,
 ) -> str:
     """Return an SQL expression for what a fitted model says of a row.
@@ -42,7 +45,8 @@ def to_sql(
     Parameters
     ----------
     model : fitted estimator
-        A single-index regressor or classifier, plain or with a search.
+        A single-index regressor or classifier, plain or with a search, a `TableClassifier` or
+        `TableRegressor`, or a pipeline: the expression then starts from the columns of the table.
     dialect : str, default="ansi"
         One of `DIALECTS`; they differ in how names and text are quoted.
     value : {"expected", "class", "index"}, default="expected"
@@ -50,20 +54,21 @@ def to_sql(
         ties.
     output : int or class label, default=None
         Which of several outputs or classes; of two classes the second.
-    threshold : float, default=0.5
-        For the class of two: beyond which probability it is the second.
+    threshold : float, default=None
+        For the class of two: beyond which probability it is the second. None is the model's own, or 0.5.
     columns : sequence or dict of str, default=None
         Column names for the features, in order; or expressions by the name of the feature. None takes
-        `feature_names_in_`.
+        `feature_names_in_`. Where the model prepares columns, names or expressions for these.
 
     Returns
     -------
     expression : str
-        To be put behind SELECT. It names each column once.
+        To be put behind SELECT. It names each column once for every feature of it that has a weight.
 
     Notes
     -----
-    A row with NULL in a column that is used gives NULL, or the first class. Numbers are written with an
+    A row with NULL in a column that is used and not filled in, or with a value that the model refuses, gives
+    NULL, or the first class. Numbers are written with an
     exponent, so that all engines compute in double precision; the result agrees with the model to about
     1e-12, and to 1e-8 for three classes or more, whose ties it does not break.
 
@@ -79,13 +84,17 @@ def to_sql(
     >>> round(sqlite3.connect(":memory:").execute(query).fetchone()[0], 6)
     1.5
     """
-    parts = parts_of(model)
+    apart = taken_apart(model)
+    parts = parts_of(apart.model)
     check_dialect(dialect)
     if value not in VALUES:
         raise ValueError(f"value must be one of {VALUES}, got {value!r}.")
     if value == "class" and parts.kind not in ("binary", "multiclass"):
         raise ValueError("value='class' needs a classifier of two or more classes.")
-    names = column_expressions(parts, columns, dialect)
+    if apart.recipe is None:
+        names = column_expressions(parts.feature_names, len(parts.coef), columns, dialect)
+    else:
+        names = feature_expressions(apart.recipe, set(parts.used.tolist()), columns, dialect)
     number = choose_output(parts, output)
     if value == "index":
         return index_sum(parts.outputs[number], names)
@@ -94,15 +103,16 @@ def to_sql(
     single = link_over(parts.outputs[number], names, bounded=parts.kind != "regression")
     if value == "class":
         no, yes = (literal(label, dialect) for label in parts.classes)
-        return f"CASE WHEN {single} > {number_text(threshold)} THEN {yes} ELSE {no} END"
+        limit = number_text(apart.threshold if threshold is None else threshold)
+        return f"CASE WHEN {single} > {limit} THEN {yes} ELSE {no} END"
     return single
 
 
 # ---------------------------------------------------------------- names and numbers
 
 
-def column_expressions(parts: Facts, columns: Any, dialect: str) -> list[str]:
-    names = parts.feature_names
+def column_expressions(names: list[str] | None, n_columns: int, columns: Any, dialect: str) -> list[str]:
+    """Return each column as the user wants it written: under its own name, another, or as an expression."""
     if isinstance(columns, Mapping):
         if names is None:
             raise ValueError("the model has no feature names; pass columns as a list, one per feature.")
@@ -110,8 +120,8 @@ def column_expressions(parts: Facts, columns: Any, dialect: str) -> list[str]:
     names = names if columns is None else list(columns)
     if names is None:
         raise ValueError("the model has no feature names; name the columns with columns=[...].")
-    if len(names) != len(parts.coef):
-        raise ValueError(f"columns must have {len(parts.coef)} names, got {len(names)}.")
+    if len(names) != n_columns:
+        raise ValueError(f"columns must have {n_columns} names, got {len(names)}.")
     return [quoted(name, dialect) for name in names]
 
 
@@ -170,6 +180,56 @@ def choose_output(parts: Facts, output: Any) -> int:
     if output not in known:
         raise ValueError(f"output must be one of {known}, got {output!r}.")
     return known.index(output)
+
+
+# ---------------------------------------------------------------- features
+
+
+def feature_expressions(recipe: Recipe, used: set[int], columns: Any, dialect: str) -> list[str]:
+    """Return the SQL of each feature that has a weight, and nothing for the others."""
+    names = [column.name for column in recipe.columns]
+    written = dict(zip(names, column_expressions(names, len(names), columns, dialect), strict=True))
+    kinds = {column.name: column for column in recipe.columns}
+    return [
+        feature_of(feature, kinds[feature.column], written[feature.column], dialect) if j in used else ""
+        for j, feature in enumerate(recipe.features)
+    ]
+
+
+def feature_of(feature: Feature, column: Column, name: str, dialect: str) -> str:
+    if column.kind == DATE:
+        raise ValueError(
+            f"{column.name!r} is a date, which SQL dialects count differently; fit without it, by "
+            f"--drop {column.name!r} or drop=[{column.name!r}]."
+        )
+    if feature.values is None:
+        return number_of(feature, name)
+    cases = [f"WHEN {name} IS NULL THEN {value_text(feature.missing)}"]
+    cases += [
+        f"WHEN {name} = {literal(value, dialect)} THEN {value_text(to)}" for value, to in feature.values
+    ]
+    if column.known is None:
+        cases.append(f"ELSE {value_text(feature.otherwise)}")
+    elif column.known:
+        # What the model refuses has no prediction here either.
+        known = ", ".join(literal(value, dialect) for value in column.known)
+        cases.append(f"WHEN {name} IN ({known}) THEN {value_text(feature.otherwise)}")
+    return f"(CASE {' '.join(cases)} END)"
+
+
+def number_of(feature: Feature, name: str) -> str:
+    made = name
+    if feature.shift:
+        made = f"({made} - {number_text(feature.shift)})"
+    if feature.scale != 1:
+        made = f"({made} * {number_text(feature.scale)})"
+    if feature.low is not None and feature.high is not None:
+        made = f"({clipped(made, feature.low, feature.high)})"
+    return made if feature.missing is None else f"COALESCE({made}, {number_text(feature.missing)})"
+
+
+def value_text(value: float | None) -> str:
+    return "NULL" if value is None else number_text(value)
 
 
 # ---------------------------------------------------------------- expressions

@@ -9,19 +9,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..estimators.outputs import Facts, Search, facts_of, search_of
+from ..estimators.outputs import Search, facts_of
 from ..fitting.checks import check_count
 from ._layers import (
     _GREY,
     _PALETTE,
     FloatArray,
     _bin_means,
-    _choose,
     _colours,
     _draw_histogram,
     _draw_legend_and_note,
     _draw_means,
-    _feature_names,
     _label_lines,
     _new_axes,
     _one_column_per_class,
@@ -30,7 +28,8 @@ from ._layers import (
     _set_note,
     _shown_name,
 )
-from ._search_curves import Curve, Curves, chosen_level, curves_of, readable, words_on_choice
+from ._path_views import searched, unit_coefs, view_of
+from ._search_curves import Curve, Curves, curves_of, words_on_choice
 
 _MAX_LINES = 500  # more than these grey lines are a grey area
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
@@ -71,7 +70,7 @@ def plot_cv_curve(model: Any, *, ax: Any = None) -> Any:
     >>> ax.get_xlabel()
     'number of atoms (mean over folds)'
     """
-    search = _searched(model)
+    search = searched(model)
     curves = curves_of(search)
     counts, scores = curves.results["mean_n_atoms"], curves.results["mean_test_score"]
     ax = _new_axes((7.2, 4.2)) if ax is None else ax
@@ -103,14 +102,15 @@ def plot_coefficient_path(
     model: Any, *, top: int = 10, feature_names: Sequence[str] | None = None, output: Any = None,
     ax: Any = None,
 ) -> Any:  # fmt: skip
-    """Draw how the coefficients come in along the chosen path of a search.
+    """Draw how the coefficients come in along a path: the chosen one of a search, or one traced alone.
 
     Parameters
     ----------
-    model : fitted estimator
-        One that chose its own settings, such as SingleIndexRegressorCV.
+    model : fitted estimator or SingleIndexPath
+        One that chose its own settings, such as SingleIndexRegressorCV, or what `single_index_path` returns.
     top : int, default=10
-        The largest number of features to name: those of the largest coefficients at the chosen level.
+        The largest number of features to name: those of the largest coefficients at the chosen level, or at
+        the richest one of a path that was traced alone.
     feature_names : sequence of str, default=None
         None takes `feature_names_in_`, and x0, x1, … where there are no names.
     output : int or class label, default=None
@@ -139,22 +139,23 @@ def plot_coefficient_path(
     >>> ax = plot_coefficient_path(model, top=3, ax=Figure().subplots())
     >>> len(ax.texts)
     3
+    >>> from singleindex import single_index_path
+    >>> ax = plot_coefficient_path(single_index_path(X, y, n_atoms=[20, 5, 1]), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'number of atoms'
     """
     check_count("top", top)
-    search, facts = _searched(model), facts_of(model)
-    path = readable(search.path)
-    coefs, what = _unit_coefs(facts, path["coefs"], output)
-    names = _feature_names(facts, feature_names)
-    soft = path["kind"][0] == "soft"
-    places = np.array(path["penalty"] if soft else path["n_atoms"], dtype=np.float64)
+    view = view_of(model, feature_names)
+    coefs, what = unit_coefs(view, output)
+    soft, places, level = view.is_soft, view.places, view.level
     order = np.argsort(-places if soft else places, kind="stable")
-    level = chosen_level(search, path, facts.outputs[0].best_iter)
     shown = _largest(np.abs(coefs[level]), top)
     ax = _new_axes((6.8, 4.4)) if ax is None else ax
     _draw_others(ax, places[order], np.delete(coefs, shown, axis=1)[order])
-    lines = _draw_named(ax, places[order], coefs[order][:, shown], [names[j] for j in shown])
+    lines = _draw_named(ax, places[order], coefs[order][:, shown], [view.names[j] for j in shown])
     ax.axhline(0, color="0.2", linewidth=0.8, zorder=2)
-    ax.axvline(places[level], color=_GREY, linestyle="--", linewidth=1, zorder=1)
+    if view.is_chosen:
+        ax.axvline(places[level], color=_GREY, linestyle="--", linewidth=1, zorder=1)
     _set_log_axis(ax, places)
     if soft:
         ax.set_xlim(*sorted(ax.get_xlim(), reverse=True))
@@ -162,7 +163,8 @@ def plot_coefficient_path(
     ax.set_ylabel(what)
     ax.spines[["top", "right"]].set_visible(False)
     used = np.count_nonzero(coefs[level])
-    _set_note(ax, f"{len(shown)} of {used} features at the chosen level (dashed line) are named")
+    where = "the chosen level (dashed line)" if view.is_chosen else "the right edge"
+    _set_note(ax, f"{len(shown)} of {used} features at {where} are named")
     _label_lines(ax, lines)
     return ax
 
@@ -237,17 +239,6 @@ def plot_reliability(
 # ---------------------------------------------------------------- what a search tells
 
 
-def _searched(model: Any) -> Search:
-    check_is_fitted(model)
-    search = search_of(model)
-    if search is None or not search.path:
-        raise ValueError(
-            f"{type(model).__name__} has not searched for its settings; pass a fitted "
-            "SingleIndexRegressorCV or SingleIndexClassifierCV."
-        )
-    return search
-
-
 def _score_name(search: Search, kind: str) -> str:
     if search.scoring is None:
         return "R²" if kind == "regression" else "accuracy"
@@ -255,18 +246,6 @@ def _score_name(search: Search, kind: str) -> str:
 
 
 # ---------------------------------------------------------------- what a path tells
-
-
-def _unit_coefs(facts: Facts, coefs: FloatArray, wanted: Any) -> tuple[FloatArray, str]:
-    """Return the coefficients of each level divided by their norm, and what to call them."""
-    outputs = _choose(facts.outputs, wanted)
-    coefs = coefs.reshape(*coefs.shape[:2], -1)[:, :, [o.number for o in outputs]].astype(np.float64)
-    norms = np.linalg.norm(coefs, axis=1, keepdims=True)
-    coefs = np.divide(coefs, norms, out=np.zeros_like(coefs), where=norms > 0)
-    if len(outputs) > 1:
-        return np.linalg.norm(coefs, axis=2) / np.sqrt(len(outputs)), "size of the coefficients / norm of w"
-    of = "" if len(facts.outputs) == 1 else f" of {_shown_name(outputs[0].name)}"
-    return coefs[:, :, 0], f"coefficient{of} / norm of w"
 
 
 def _largest(size: FloatArray, top: int) -> list[int]:

@@ -16,6 +16,7 @@ from ..fitting.background import background_of
 from ..structures import GroupSparse
 from ..structures.groups import as_list_of_groups, number_labels
 from ._layers import FloatArray, _position
+from ._prepared import inside
 
 # Values of a feature that are tried in search of one that passes a threshold, and halvings towards the
 # nearest.
@@ -212,7 +213,8 @@ def explain(
     Parameters
     ----------
     model : fitted estimator
-        A single-index regressor or classifier, plain or with a search.
+        A single-index regressor or classifier, plain or with a search, a `TableClassifier` or
+        `TableRegressor`, or a pipeline that ends in one; of these the prepared columns are told of.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows to explain.
     background : like X, default=None
@@ -253,6 +255,7 @@ def explain(
     >>> bool((explanation.prediction[0] > 0.5) != (change.prediction > 0.5))
     True
     """
+    model, X, _, background, *_ = inside(model, X, X_test=background)
     facts = facts_of(model)
     names, single = facts.names(feature_names), len(facts.outputs) == 1
     if background is not None or facts.background is None:

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from ..estimators.outputs import facts_of, search_of
 from ..fitting.checks import check_count
+from ._prepared import inside
 from ._report.charts import score_name
 from ._report.facts import NO_FEATURES, OURS, collect, output_names
 from ._report.form import form_record, why_no_form
@@ -25,7 +26,7 @@ def make_report(
     model: Any, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, sample_weight: Any = None,
     feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None,
     target_name: str = "y", title: str | None = None, notes: Sequence[str] = (),
-    warnings: Sequence[str] = (), threshold: float = 0.5, costs: tuple[float, float] | None = None,
+    warnings: Sequence[str] = (), threshold: float | None = None, costs: tuple[float, float] | None = None,
     reproduce: dict[str, str] | None = None, preparation: Any = None, n_folds: int = 5,
     n_jobs: int | None = None,
 ) -> str:  # fmt: skip
@@ -39,7 +40,8 @@ def make_report(
     Parameters
     ----------
     model : fitted estimator
-        A single-index regressor or classifier, plain or with a search.
+        A single-index regressor or classifier, plain or with a search, a `TableClassifier` or
+        `TableRegressor`, or a pipeline that ends in one; of these the page tells of the prepared columns.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows that the model was fitted to.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
@@ -60,15 +62,17 @@ def make_report(
         What was done to the data, one sentence each.
     warnings : sequence of str, default=()
         What a reader must know before believing the page, one sentence each; shown at its top.
-    threshold : float, default=0.5
-        Of two classes, beyond which probability of the second a row is called one of it.
+    threshold : float, default=None
+        Of two classes, beyond which probability of the second a row is called one of it; None is the
+        model's own, or 0.5.
     costs : pair of float, default=None
         What it costs to miss a row of the second class, and to call one that is none.
     reproduce : dict of str to str, default=None
         Headings and commands that make the model again; None shows the model's own parameters.
     preparation : Preparation, default=None
-        How columns of a table became the features, such as `TableRegressor.preparation_`: the page's form
-        then asks for columns, with their categories and gaps. None where the features are the columns.
+        How columns of a table became the features: the page's form then asks for columns, with their
+        categories and gaps. None takes that of a `TableClassifier` or `TableRegressor`; of other models the
+        features are the columns.
     n_folds : int, default=5
         How many times the fit is done again, each time without a part of the rows.
     n_jobs : int, default=None
@@ -83,8 +87,9 @@ def make_report(
     -----
     Everything about unseen rows comes from fitting the model again without each fold in turn, its search
     included: the page costs about `n_folds` times what the fit did. The score of the search itself would
-    flatter where there are fewer rows than features. The band of the link is two standard errors by the
-    jackknife over these folds.
+    flatter where there are fewer rows than features. Columns are prepared once, before the folds: none of the
+    steps that can go along looks at y. The band of the link is two standard errors by the jackknife over
+    these folds.
 
     Examples
     --------
@@ -99,6 +104,11 @@ def make_report(
     """
     from .. import __version__
 
+    whole, preparation = model, preparation or vars(model).get("preparation_")
+    model, X, y, X_test, y_test, labels, own_threshold = inside(model, X, y, X_test, y_test)
+    lines = python_lines(model, sample_weight is not None) if model is whole else repr(whole)
+    reproduce = reproduce or {"In Python": lines}
+    class_names = labels if class_names is None else class_names
     names = facts_of(model).names
     check_count("n_folds", n_folds)
     check_rows(len(names()), X, y, X_test, y_test)
@@ -116,16 +126,13 @@ def make_report(
         "notes": list(notes),
         "warnings": [*warnings, *warnings_on(model, facts)],
         "classes": two_classes(model, class_names),
-        "threshold": threshold,
+        "threshold": own_threshold if threshold is None else threshold,
         "costs": costs,
         "p_value": p_value_of(model, facts),
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
-        "reproduce": {
-            **(reproduce or {"In Python": python_lines(model, weight is not None)}),
-            "Versions": versions(__version__),
-        },
+        "reproduce": {**reproduce, "Versions": versions(__version__)},
     }
     why_not = why_no_form(facts.model)
     about["no_form"] = why_not

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from ..files.limits import LimitError
 from ..files.records import RecordError
 from ..files.replace import replace_file
+from ..tables.fronts import front_of_pipeline
 from .archive import ModelFileError, in_short, pack, unpack
 from .values import ModelReader, ModelWriter, known_classes
 
@@ -26,7 +28,9 @@ def save(model: Any, path: FileOrPath, *, notes: Mapping[str, Any] | None = None
     Parameters
     ----------
     model : estimator
-        One of the estimators of singleindex.
+        One of the estimators of singleindex, or a fitted Pipeline that ends in one. A pipeline is kept as
+        what its steps do to the columns: :func:`load` returns a `TableClassifier` or `TableRegressor` that
+        predicts the same from the same columns.
     path : str, path or binary file object
         Where to write. An existing file is replaced whole or, where saving fails, left as it was; what is
         no regular file, such as a device or a pipe, is refused.
@@ -38,7 +42,8 @@ def save(model: Any, path: FileOrPath, *, notes: Mapping[str, Any] | None = None
     TypeError
         Where `model` is not an estimator of singleindex.
     ValueError
-        Where it holds what the format cannot: a link function or a structure of one's own.
+        Where it holds what the format cannot: a link function or a structure of one's own, a step of a
+        pipeline that is no description of single columns.
 
     Notes
     -----
@@ -56,6 +61,8 @@ def save(model: Any, path: FileOrPath, *, notes: Mapping[str, Any] | None = None
     ...     load(path).predict([0, 1, 2])
     array([2., 3., 4.])
     """
+    if isinstance(model, Pipeline):
+        model = front_of_pipeline(model)
     if not isinstance(model, BaseEstimator) or type(model) not in known_classes().values():
         raise TypeError(
             f"save takes an estimator of singleindex, got {type(model).__name__}; "

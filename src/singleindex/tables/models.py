@@ -17,6 +17,7 @@ from ..estimators.notebook import NotebookView
 from .columns import Choices
 from .errors import TableError
 from .preparation import IMPUTATIONS, Preparation, prepare
+from .recipe import Recipe
 
 _LISTS = ("drop", "keep", "categorical")
 
@@ -25,7 +26,7 @@ class _TableModel(NotebookView, BaseEstimator):
     """What both kinds share: the preparation of the command line, then an estimator."""
 
     estimator_: Any
-    preparation_: Preparation
+    preparation_: Preparation | Recipe
 
     def __init__(
         self,
@@ -181,8 +182,9 @@ class TableRegressor(RegressorMixin, _TableModel):
     ----------
     estimator_ : estimator
         Fitted to the prepared columns.
-    preparation_ : Preparation
-        `columns`, `kinds`, `categories` and `fills` of those in use; `dropped` says why others are not.
+    preparation_ : Preparation or Recipe
+        `columns`, `kinds`, `categories` and `fills` of those in use; `dropped` says why others are not. A
+        model that was loaded from a pipeline or from JSON has the `columns` and `features` of a recipe.
     n_features_in_, feature_names_in_
         Of the data frame.
 

@@ -11,6 +11,7 @@ import numpy as np
 from .columns import CATEGORY, DATE, NUMBER, Choices, ColumnPlan, abridged, plan_columns
 from .dates import DATE_ORDERS, as_days, find_order
 from .errors import TableError
+from .recipe import Column, Feature, Recipe, absent
 
 IMPUTATIONS = ("median", "mean", "most-frequent")
 # Of the record in a model file. The first had no number, and neither orders of dates, ranges nor gaps.
@@ -81,6 +82,19 @@ class Preparation:
             "ranges": self.ranges, "gaps": self.gaps, "version": VERSION,
         }  # fmt: skip
 
+    def recipe(self) -> Recipe:
+        """Return what each feature is, as exports describe it."""
+        columns, features = [], []
+        for name, kind, fill in zip(self.columns, self.kinds, self.fills, strict=True):
+            columns.append(Column(name, kind, date_order=self.date_orders.get(name)))
+            if kind != CATEGORY:
+                features.append(Feature(name, name, missing=float(fill) if self.imputed else None))
+                continue
+            for value, own in zip(self.shown_categories(name), self.names_of(name), strict=True):
+                missing = float(fill == value) if self.imputed else None
+                features.append(Feature(own, name, missing, values=[[value, 1.0]], otherwise=0.0))
+        return Recipe(columns, features)
+
     # ------------------------------------------------------------ use
 
     def apply(
@@ -142,45 +156,47 @@ class Preparation:
         plain = filled(typed[numbers], [fills[c] for c in numbers])
         if len(numbers) == len(self.columns):
             return plain
-        made: dict[str, Any] = {}
+        values, places = plain.to_numpy(), dict(zip(numbers, range(len(numbers)), strict=True))
+        blocks = []
         for column in self.columns:
             if column in self.categories:
                 matters = needed is None or column in needed
                 tell = say if matters else lambda text: None
-                made |= self.encode(typed[column], column, str(fills[column]), tell)
+                blocks.append(self.encode(typed[column], column, str(fills[column]), tell))
             else:
-                made[column] = plain[column].to_numpy(np.float64)
-        return pandas.DataFrame(made, index=typed.index)
+                blocks.append(values[:, [places[column]]])
+        # One array: a service that asks for a row at a time waits for every column made on its own.
+        return pandas.DataFrame(np.hstack(blocks), index=typed.index, columns=self.names)
 
     def completed(self, frame: Any, needed: set[str]) -> Any:
         """Return the columns in use, those that do not matter made up where they are absent."""
-        absent = [name for name in self.columns if name not in frame.columns]
-        if not absent:
+        gone = [name for name in self.columns if name not in frame.columns]
+        if not gone:
             return frame[self.columns]
-        lacking = [name for name in absent if name in needed]
+        lacking = [name for name in gone if name in needed]
         if lacking:
-            raise TableError(
-                f"{len(lacking)} of the {len(needed)} columns that the model needs are not there: "
-                f"{abridged(lacking)}; there are {abridged(list(map(str, frame.columns)), 5)}"
-            )
+            raise absent(lacking, len(needed), frame)
         fills = dict(zip(self.columns, self.fills, strict=True))
         import pandas
 
-        made = pandas.DataFrame({name: fills[name] for name in absent}, index=frame.index)
+        made = pandas.DataFrame({name: fills[name] for name in gone}, index=frame.index)
         return pandas.concat([frame, made], axis=1)[self.columns]
 
-    def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> dict[str, Any]:
+    def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> Any:
         """Return a column of 0 and 1 for each value of a text column."""
-        text = column.fillna(fill)
-        new = sorted(set(text.unique()) - set(self.categories[name]))
+        import pandas
+
+        text = column.fillna(fill).to_numpy(object)
+        known = pandas.Index(self.categories[name], dtype=object)
+        codes = known.get_indexer(text)
+        new = sorted(set(text[codes < 0]))
         if new:
-            rows = int(text.isin(new).sum())
+            rows = int((codes < 0).sum())
             say(
                 f"column {name!r} has values that the model does not know, in {rows} rows: {abridged(new, 3)}"
             )
-        return {
-            f"{name}={value}": (text == value).to_numpy(np.float64) for value in self.shown_categories(name)
-        }
+        shown = np.arange(len(known) - len(self.shown_categories(name)), len(known))
+        return (codes[:, None] == shown).astype(np.float64)
 
 
 def prepare(frame: Any, choices: Choices, impute: str | None, whole: Any = None) -> Preparation:
@@ -272,8 +288,9 @@ def as_text(column: Any) -> Any:
 
     if pandas.api.types.is_float_dtype(column.dtype) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")
-    text = column.astype(object).where(column.notna(), None)
-    return text.map(lambda value: str(value).strip(), na_action="ignore")
+    values = zip(column.to_numpy(object), column.isna(), strict=True)
+    text = [None if gap else str(value).strip() for value, gap in values]
+    return pandas.Series(text, index=column.index, name=column.name, dtype=object)
 
 
 def frequent(text: Any, most: int) -> list[str]:
@@ -348,7 +365,7 @@ class Matrix:
 
 
 def from_record(record: dict[str, Any]) -> Preparation | Matrix:
-    """Return the preparation that was kept with a model."""
+    """Return the preparation that was kept with a model of the command line."""
     if "columns" not in record:
         return Matrix(**record)
     if record.get("version", 1) > VERSION:
