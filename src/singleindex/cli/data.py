@@ -118,7 +118,7 @@ def read_weights(table: Table, name: str | None, known: Any) -> Any:
             raise CliError(f"the weights {name!r} must be one number per row of X")
         weight = weight[known].astype(np.float64)
     elif name not in table.frame.columns:
-        raise no_such_column(table.frame, name)
+        raise no_such_column(table.frame.columns, name)
     else:
         column = table.frame[name]
         try:

@@ -89,7 +89,7 @@ def copied_columns(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
         if table.frame is None:
             raise CliError(f"{table.source} has no columns with names to copy")
         if name not in table.frame.columns:
-            raise no_such_column(table.frame, name)
+            raise no_such_column(table.frame.columns, name)
     return {name: table.frame[name].tolist() for name in names}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tables.classes import modelled_class
 from ..tables.columns import no_such_column
-from ..tables.preparation import as_text
+from ..tables.summaries import as_text
 from .messages import CliError
 from .tables import Table
 
@@ -76,7 +76,7 @@ def target_columns(table: Table, wanted: tuple[str, ...]) -> dict[str, Any]:
         raise CliError(f"say what to predict with --target COL (the last columns are {columns})")
     for name in wanted:
         if name not in table.frame.columns:
-            raise no_such_column(table.frame, name)
+            raise no_such_column(table.frame.columns, name)
     return {name: table.frame[name] for name in wanted}
 
 
