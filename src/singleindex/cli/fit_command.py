@@ -13,6 +13,7 @@ from .data import Data, DataOptions, load_data
 from .decisions import THRESHOLD, Threshold, note_on_threshold
 from .drift import index_facts
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
+from .memory import MemoryOptions, goes_by_blocks, memory_options
 from .messages import CliError, counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talking
@@ -29,6 +30,8 @@ Examples:
   singleindex fit genes.csv -t y --structure group --groups pathways.csv
   singleindex fit text.svm --json
   cat data.csv | singleindex fit - -t y -o - > model.sim
+  singleindex fit "clicks-*.csv.gz" -t clicked --memory 1GB
+  singleindex fit clicks.parquet -t clicked --sample 20000
 
 The table has one row per case and one column per feature. Text columns become one feature per value;
 constant columns, row numbers, identifiers and dates are left out with a note.
@@ -108,23 +111,32 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 @click.option("--average", is_flag=True, help="Average the models of the folds, whatever the rule.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds to run side by side.")
+@click.option(
+    "--sample",
+    type=click.IntRange(10),
+    metavar="N",
+    help="Learn from a random sample of N rows, the same every time: a quick look.",
+)
+@memory_options
 @COLUMNS
 @READING
 @talking
 def command(
-    data: tuple[str, ...], output: str, report_path: str | None, as_json: bool, quiet: bool, **given: Any
-) -> None:
+    data: tuple[str, ...], output: str, report_path: str | None, as_json: bool, quiet: bool,
+    memory: int | None, in_blocks: bool | None, sample: int | None, **given: Any,
+) -> None:  # fmt: skip
     """Learn which columns of DATA predict the target, and the shape of the response.
 
     DATA is a CSV, TSV, Excel, Parquet, svmlight or npz file, .gz and .bz2 included, or - for standard input;
     several tables of the same columns, or a pattern such as "week-*.csv", are read as one. The settings are
-    chosen by cross-validation.
+    chosen by cross-validation. Files beyond --memory are read in blocks of rows, many times, and never held
+    whole: folds are drawn by a hash of the row number then, and the curve is fitted to bins of the index.
     """
     reading, data_options, rest = split_options(given)
     check_output(output, report_path, inputs=data)
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
-    loaded = load_data(read_tables(data, reading), data_options)
+    loaded = load(data, reading, data_options, MemoryOptions(memory, in_blocks, sample))
     if data_options.positive is not None and len(loaded.target.classes) != 2:
         raise CliError("--positive is for a target of two classes; of several, each is modelled")
     options = FitOptions(**rest)
@@ -150,6 +162,24 @@ def command(
     click.echo(json.dumps(answer, indent=1) if as_json else answer, err="-" in (output, report_path))
     if output != "-" and not as_json:
         say_note(f"saved to {output}; next: {next_command(output, data, report_path)}")
+
+
+def load(names: tuple[str, ...], reading: ReadOptions, options: DataOptions, memory: MemoryOptions) -> Data:
+    """Read the files whole, a sample of their rows, or what blocks of them say."""
+    by_blocks = goes_by_blocks(names, reading, memory)
+    if by_blocks or (memory.sample is not None and "-" not in names):
+        from .block_data import load_blocks, sample_rows
+        from .block_tables import BlockTables
+
+        tables = BlockTables(names, reading)
+        if memory.sample is None:
+            return load_blocks(tables, options)
+        return load_data(sample_rows(tables, memory.sample, options.seed), options)
+    if memory.sample is not None:
+        raise click.UsageError("--sample reads files; standard input is read whole, so sample it before")
+    with progress("reading"):
+        table = read_tables(names, reading)
+        return load_data(table, options)
 
 
 def make_record(
@@ -179,7 +209,7 @@ def make_record(
         "test_scores": fitting.test_scores,
         "null_scores": fitting.null_scores,
         "confusion": fitting.confusion,
-        "training_index": index_facts(fitting.model, data.train.X),
+        "training_index": index_facts(fitting.model, data.seen.X),
         "warnings": data.warnings,
         "test_errors": fitting.test_errors,
     }
@@ -201,7 +231,7 @@ def write_report(file: ModelFile, data: Data, path: str, jobs: int) -> None:
     from .reporting import page_for
 
     with progress("writing the report"):
-        page = page_for(file, data.train, data.test, jobs=jobs)
+        page = page_for(file, data.seen, data.test, jobs=jobs)
     write_output(page, path)
     if path != "-":
         say_note(f"report in {path}")

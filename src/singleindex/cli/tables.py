@@ -12,7 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +30,7 @@ _SUFFIXES = {
     ".xlsx": "excel", ".xlsm": "excel", ".npz": "npz", ".svm": "svmlight",
     ".svmlight": "svmlight", ".libsvm": "svmlight",
 }  # fmt: skip
-_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 # Beside what pandas takes for missing already.
 _MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
 # How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
@@ -60,6 +60,13 @@ class Table:
     def n_rows(self) -> int:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
 
+    def take(self, rows: Any) -> Table:
+        """Return some rows, by a mask or by their numbers."""
+        if self.frame is not None:
+            return replace(self, frame=self.frame[rows] if rows.dtype == bool else self.frame.iloc[rows])
+        arrays = {name: values[rows] for name, values in self.arrays.items()}
+        return replace(self, matrix=self.matrix[rows], arrays=arrays)
+
 
 def read_table(
     path: str, options: ReadOptions, n_features: int | None = None, one_based: bool | None = None
@@ -83,7 +90,7 @@ def read_table(
 
 
 def guess_format(path: str) -> str:
-    suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in _PACKED]
+    suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in PACKED]
     if path == "-":
         return "csv"
     if suffixes and suffixes[-1] in _SUFFIXES:
@@ -104,7 +111,7 @@ def read_bytes(path: str) -> tuple[bytes, str]:
         raise CliError(f"there is no file {path}; check the name and the folder")
     if file.is_dir():
         raise CliError(f"{path} is a folder; name a file in it")
-    data, opened = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    data, opened = file.read_bytes(), PACKED.get(file.suffix.lower())
     if opened is None:
         return data, path
     try:
@@ -181,7 +188,19 @@ def as_plain_column(column: Any) -> Any:
 
 def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table:
     pandas = need("pandas", "reading tables")
-    text = decode(data, source, options.encoding or "utf-8", options.usual_encoding)
+    _, text = decode(data, source, options.encoding or "utf-8", options.usual_encoding)
+    try:
+        settings, notes = csv_settings(text, kind, options)
+        # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
+        frame = keep_codes(pandas.read_csv(io.StringIO(text), **settings).copy(), text, settings)
+    except (pandas.errors.ParserError, ValueError) as error:
+        raise CliError(f"{source} is not a table that can be read: {error}") from error
+    frame.columns = numbered([str(name).strip() for name in frame.columns])
+    return Table(source, frame=frame, notes=notes)
+
+
+def csv_settings(text: str, kind: str, options: ReadOptions) -> tuple[dict[str, Any], list[str]]:
+    """Return how a table is written, by its first rows at the least, and what to tell of it."""
     separator = options.separator or (
         "\t" if kind == "tsv" else guess_separator(text, options.usual_separator)
     )
@@ -189,33 +208,28 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
         "sep": separator, "decimal": options.decimal or ".", "skipinitialspace": True, "low_memory": False,
         "na_values": [*_MISSING, *options.missing],
     }  # fmt: skip
-    names, notes = [name.strip() for name in header(text, separator)], []
-    try:
-        if separator != "," and options.decimal is None and has_decimal_commas(text, settings):
-            settings["decimal"] = ","
-            notes.append("numbers are written with a decimal comma")
-        # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
-        frame = keep_codes(pandas.read_csv(io.StringIO(text), **settings).copy(), text, settings)
-    except (pandas.errors.ParserError, ValueError) as error:
-        raise CliError(f"{source} is not a table that can be read: {error}") from error
+    notes = []
+    if separator != "," and options.decimal is None and has_decimal_commas(text, settings):
+        settings["decimal"] = ","
+        notes.append("numbers are written with a decimal comma")
     if separator not in (",", "\t"):
         notes.append(f"columns are separated by {separator!r}")
-    twice = sorted(name for name, count in Counter(names).items() if count > 1 and name)
+    names = Counter(name.strip() for name in header(text, separator))
+    twice = sorted(name for name, count in names.items() if count > 1 and name)
     if twice:
         notes.append(f"the column name {twice[0]!r} is there more than once; the others got a number")
-    frame.columns = numbered([str(name).strip() for name in frame.columns])
-    return Table(source, frame=frame, notes=notes)
+    return settings, notes
 
 
-def decode(data: bytes, source: str, encoding: str, other: str | None = None) -> str:
-    """Return the bytes as text; a mark at the beginning tells better than the usual encoding does.
+def decode(data: bytes, source: str, encoding: str, other: str | None = None) -> tuple[str, str]:
+    """Return the encoding and the text; a mark at the beginning tells better than the usual encoding does.
 
     What is not in this encoding is tried in the other one.
     """
     if encoding.lower() in ("utf-8", "utf8"):
         encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), encoding)
     try:
-        text = data.decode(encoding).removeprefix("\ufeff")
+        text = data.decode(encoding)
     except LookupError as error:
         raise CliError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeDecodeError as error:
@@ -228,9 +242,11 @@ def decode(data: bytes, source: str, encoding: str, other: str | None = None) ->
         raise CliError(
             f"{source} is not {encoding} text: it holds NUL characters; try --encoding utf-16-le, or --format"
         )
+    if text.startswith("\ufeff"):
+        encoding, text = "utf-8-sig" if encoding.startswith("utf-8") else encoding, text[1:]
     if not text.strip():
         raise CliError(f"{source} is empty")
-    return text
+    return encoding, text
 
 
 def header(text: str, separator: str) -> list[str]:

@@ -65,7 +65,9 @@ class Numbers:
 
     def are_whole(self) -> bool:
         if self.is_whole is None:
-            self.is_whole = not (self.values != np.floor(self.values)).any()
+            self.is_whole = bool(
+                np.isfinite(self.ends).all() and (self.values == np.floor(self.values)).all()
+            )
         return self.is_whole
 
     def are_different(self) -> bool:
@@ -261,16 +263,33 @@ class Summary:
         }
         return Summary(columns, len(frame), wants)
 
-    def merge(self, other: Summary) -> Summary:
+    def check_kinds(self, other: Summary) -> None:
+        """Raise where columns of other rows hold something else."""
         mixed = [
             name for name, column in self.columns.items()
             if len({column.kind, other.columns[name].kind} - {NOTHING}) > 1
         ]  # fmt: skip
         if mixed:
             raise MixedColumns(mixed)
+
+    def merge(self, other: Summary) -> Summary:
+        self.check_kinds(other)
         most = min(_MOST_NUMBERS, _MOST_IN_ALL // max(len(self.columns), 1))
         merged = {n: c.merge(other.columns[n], most, self.wants) for n, c in self.columns.items()}
         return replace(self, columns=merged, n_rows=self.n_rows + other.n_rows)
+
+
+def column_of(values: Any, name: str) -> Column:
+    """Return what is known of one column, a series or an array; numbers in an array need no pandas."""
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind in "fiu":
+            found = Column(name, NUMBERS, len(values), 0)
+            found.numbers = Numbers(values.astype(np.float64))
+            return found
+        import pandas
+
+        values = pandas.Series(values.astype(str))
+    return Column(name, kind_of(values, not len(values)), len(values), 0, values)
 
 
 def kind_of(column: Any, is_empty: bool) -> str:
