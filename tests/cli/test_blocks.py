@@ -171,6 +171,7 @@ def test_rows_held_out_are_the_same_share_whatever_the_blocks(cli, visits, visit
     assert found.record["n_rows"] == 1000 - found.record["n_test"]
     assert found.record["test_scores"]["AUC"] > 0.7
     assert "read in blocks of rows" in err
+    assert "next: singleindex inspect m.sim" in err
 
 
 def test_a_column_that_turns_to_text_is_read_again_as_text(cli, visits, tmp_path):
@@ -238,6 +239,9 @@ def test_a_quick_look(cli, visits_csv):
     assert code == 0
     assert "a random sample of 200 of 1,000 rows" in err
     assert json.loads(out)["n_rows"] == 200
+    code, _, err = cli("report", "model.sim", visits_csv)
+    assert code == ExitCode.DATA
+    assert "make it with the fit" in err
 
 
 def test_places_are_as_good_as_random():
@@ -316,7 +320,7 @@ def test_a_terminal_hears_of_work_that_says_nothing(monkeypatch):
     line.write("\r[Name] reading 2 of at most 21 [##..] 5/10 rows\n")
     line.ended.wait = lambda seconds, left=[1, 1, 0]: not left.pop(0)
     line.tick()
-    assert line.stream.getvalue().count("searching: reading 2 of at most 21 [##..] 5/10 rows") == 3
+    assert line.stream.getvalue().count("searching (0 s): reading 2 of at most 21 [##..] 5/10 rows") == 3
 
 
 def test_elsewhere_lines_come_now_and_then():
@@ -326,4 +330,4 @@ def test_elsewhere_lines_come_now_and_then():
     assert line.stream.getvalue() == ""
     line.ended.wait = lambda seconds, left=[1, 0]: not left.pop(0)
     line.tick()
-    assert line.stream.getvalue() == "searching: fold traced 1/3  (0 s)\n"
+    assert line.stream.getvalue() == "searching (0 s): fold traced 1/3\n"

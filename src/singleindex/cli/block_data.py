@@ -190,6 +190,7 @@ def as_data(
         fingerprint=hashlib.sha256(repr(reader.fingerprint()).encode()).hexdigest()[:16],
         notes=notes,
         warnings=leak_warnings(features, reader.preparation, target, seen_rows.y),
+        is_whole=False,
     )
 
 

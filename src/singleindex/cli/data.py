@@ -50,7 +50,8 @@ class Rows:
 class Data:
     """Everything a fit starts from.
 
-    `seen` are the training rows for looks that need them held together: all, or a random sample.
+    `seen` are the training rows for looks that need them held together: all, or a random sample. Of files
+    that were not read whole, no later command has the same rows.
     """
 
     train: Rows
@@ -63,6 +64,7 @@ class Data:
     fingerprint: str
     notes: list[str]
     warnings: list[str]
+    is_whole: bool = True
 
 
 def load_data(table: Table, options: DataOptions) -> Data:
@@ -247,5 +249,5 @@ def fingerprint(rows: Rows, target: Target) -> str:
     digest = hashlib.sha256()
     for part in [*parts, np.ascontiguousarray(rows.y)]:
         array = np.ascontiguousarray(part)
-        digest.update(array.astype("U").tobytes() if array.dtype == object else array.tobytes())
+        digest.update((array.astype("U") if array.dtype.kind in "OU" else array).view(np.uint8).data)
     return digest.hexdigest()[:16]

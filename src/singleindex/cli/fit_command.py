@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -145,8 +146,8 @@ def command(
         say_note(note)
     for warning in loaded.warnings:
         say_warning(warning)
-    size = f"{counted(loaded.train.n, 'row')}, {counted(len(loaded.preparation.names), 'feature')}"
-    with progress(f"searching settings for {size}"):
+    say_note(f"{counted(loaded.train.n, 'row')}, {counted(len(loaded.preparation.names), 'feature')}")
+    with progress("searching settings"):
         fitting = run_fit(estimator, loaded, options, notes)
     if note := note_on_threshold(fitting.model, loaded, options.threshold):
         say_note(note)
@@ -161,7 +162,8 @@ def command(
     # Where the model or the page goes to standard output, words about them must not.
     click.echo(json.dumps(answer, indent=1) if as_json else answer, err="-" in (output, report_path))
     if output != "-" and not as_json:
-        say_note(f"saved to {output}; next: {next_command(output, data, report_path)}")
+        has_page = report_path is not None or not loaded.is_whole
+        say_note(f"saved to {output}; next: {next_command(output, data, has_page)}")
 
 
 def load(names: tuple[str, ...], reading: ReadOptions, options: DataOptions, memory: MemoryOptions) -> Data:
@@ -174,7 +176,7 @@ def load(names: tuple[str, ...], reading: ReadOptions, options: DataOptions, mem
         tables = BlockTables(names, reading)
         if memory.sample is None:
             return load_blocks(tables, options)
-        return load_data(sample_rows(tables, memory.sample, options.seed), options)
+        return replace(load_data(sample_rows(tables, memory.sample, options.seed), options), is_whole=False)
     if memory.sample is not None:
         raise click.UsageError("--sample reads files; standard input is read whole, so sample it before")
     with progress("reading"):
@@ -205,6 +207,7 @@ def make_record(
         "n_test": data.test.n if data.test else 0,
         "n_columns": data.n_columns,
         "fingerprint": data.fingerprint,
+        "is_whole": data.is_whole,
         "notes": data.notes + fitting.notes,
         "test_scores": fitting.test_scores,
         "null_scores": fitting.null_scores,
@@ -215,9 +218,9 @@ def make_record(
     }
 
 
-def next_command(output: str, data: tuple[str, ...], report: str | None) -> str:
-    """Return what to call next, as it can be typed: the page, or where there is one the model itself."""
-    if report is None and "-" not in data:
+def next_command(output: str, data: tuple[str, ...], has_page: bool) -> str:
+    """Return what to call next, as it can be typed: the page or, where there is or can be none, the model."""
+    if not has_page and "-" not in data:
         return shlex.join(["singleindex", "report", output, *data])
     return shlex.join(["singleindex", "inspect", output])
 

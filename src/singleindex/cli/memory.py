@@ -18,7 +18,7 @@ from .several import matching
 from .tables import PACKED, guess_format
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-# What the program and a few blocks take, measured by benchmarks/cli_memory.py.
+# What the program and a few blocks take, measured by benchmarks/cli.py.
 LEAST = 512 << 20
 # A byte of a file held whole: its text, the columns, the features, and what a search makes of these.
 _PER_BYTE = {"csv": 12, "tsv": 12, "svmlight": 6, "parquet": 40}

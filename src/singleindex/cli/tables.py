@@ -253,9 +253,18 @@ def header(text: str, separator: str) -> list[str]:
     # To a wrong separator a header of many names is one, longer than the module allows by itself.
     usual = csv.field_size_limit(len(text))
     try:
-        return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+        return next(csv.reader(lines_of(text), delimiter=separator, skipinitialspace=True), [])
     finally:
         csv.field_size_limit(usual)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text one by one: of a large one no copy is made for the first."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def guess_separator(text: str, usual: str | None = None) -> str:

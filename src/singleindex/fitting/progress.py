@@ -129,7 +129,7 @@ class RowsBar:
     unless the estimator is verbose. `most` is the largest number of readings there may be.
     """
 
-    WIDTH = 20
+    WIDTH = 30
     EVERY = 0.2  # seconds between two drawings
 
     def __init__(self, teller: Teller, source: Any, file: Any = None, most: int | None = None) -> None:
@@ -169,15 +169,16 @@ class RowsBar:
         seconds = max(now - self.began, 1e-9)
         rate = f"{self.rows / seconds:,.0f} rows/s"
         most = "" if self.most is None else f" of at most {self.most}"
+        said = f"[{self.name}] reading {self.n_readings}{most}"
         if self.total is None:
-            return f"[{self.name}] reading {self.n_readings}{most}  {self.rows:,} rows  {rate}"
+            return f"{said}  {self.rows:,} rows  {rate}"
         done = min(self.rows / max(self.total, 1), 1.0)
-        bar = ("#" * round(done * self.WIDTH)).ljust(self.WIDTH, ".")
         left = f"{in_words(seconds / done - seconds)} left"
         if self.most is not None:
             left += f", {in_words(seconds / done * (self.most - self.n_readings + 1 - done))} at most in all"
-        rows = f"{self.rows:,}/{self.total:,} rows"
-        return f"[{self.name}] reading {self.n_readings}{most} [{bar}] {rows}  {rate}  {left}"
+        # The bar comes last: on a narrow terminal it is what can be done without.
+        bar = ("#" * round(done * self.WIDTH)).ljust(self.WIDTH, ".")
+        return f"{said}  {left}  {rate}  {self.rows:,}/{self.total:,} rows [{bar}]"
 
     def _end(self) -> None:
         if not self.rows:

@@ -155,7 +155,7 @@ class Preparation:
             end = at + len(self.shown_categories(column))
             self.encode(typed[column], column, str(fills[column]), tell, values[:, at:end])
             at = end
-        return pandas.DataFrame(values, index=typed.index, columns=self.names)
+        return pandas.DataFrame(values, index=typed.index, columns=self.names, copy=False)
 
     def completed(self, frame: Any, needed: set[str]) -> Any:
         """Return the columns in use, those that do not matter made up where they are absent."""
@@ -301,7 +301,7 @@ def filled(numbers: Any, fills: list[Any]) -> Any:
 
     values = numbers.to_numpy()
     values = np.where(np.isnan(values), np.array(fills, dtype=np.float64), values)
-    return pandas.DataFrame(values, index=numbers.index, columns=numbers.columns)
+    return pandas.DataFrame(values, index=numbers.index, columns=numbers.columns, copy=False)
 
 
 @dataclass(frozen=True)
