@@ -15,6 +15,7 @@ from .messages import CliError
 from .read_options import ReadOptions
 from .several import matching
 from .tables import (
+    IN_BLOCKS,
     PACKED,
     Table,
     are_codes,
@@ -29,7 +30,6 @@ from .tables import (
 
 # What is looked at to tell how a file is written, and what makes a block: bytes of text, values of others.
 _HEAD_BYTES, _BLOCK_BYTES, _BLOCK_VALUES, _MOST_ROWS = 1 << 20, 8 << 20, 1 << 20, 200_000
-IN_BLOCKS = ("csv", "tsv", "parquet", "svmlight")
 
 
 class BlockTables:

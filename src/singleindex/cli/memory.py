@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 
-from .block_tables import IN_BLOCKS
 from .messages import say_note
 from .read_options import ReadOptions
 from .several import matching
-from .tables import PACKED, guess_format
+from .tables import IN_BLOCKS, PACKED, guess_format
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 # What the program and a few blocks take, measured by benchmarks/cli.py.

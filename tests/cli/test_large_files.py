@@ -175,7 +175,7 @@ def test_rows_held_out_are_the_same_share_whatever_the_blocks(cli, visits, visit
 
 
 def test_a_column_that_turns_to_text_is_read_again_as_text(cli, visits, tmp_path):
-    late = visits.assign(ward=[*[1.0] * 500, *[2.0] * 450, *["ICU"] * 50])
+    late = visits.assign(ward=[*[1.0] * 300, *[2.0] * 200, *["ICU"] * 500])
     late.to_csv(tmp_path / "t.csv", index=False)
     found, err = fit(cli, "t.csv", "-t", "ill", "--drop", "score", "--drop", "grade", *SHARED)
     assert "read again, as text: 'ward'" in err
