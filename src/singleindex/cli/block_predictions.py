@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,10 @@ def predict_blocks(
 ) -> None:  # fmt: skip
     """Write the predictions of each block to standard output, or a file that appears when all are there."""
     tables = tables_for(file, names, options)
-    with counting_rows("predicting", tables), writer_to(output) as write:
+    # Rows and a line that changes would be in each other's way.
+    is_shown = output == "-" and sys.stdout.isatty()
+    telling = contextlib.nullcontext() if is_shown else counting_rows("predicting", tables)
+    with telling, writer_to(output) as write:
         for _, table, X, odd in prepared_blocks(file, tables, impute):
             found = copied_columns(table, copied) | predicted_columns(file, X, threshold)
             if notes:

@@ -29,7 +29,7 @@ from .tables import (
 )
 
 # What is looked at to tell how a file is written, and what makes a block: bytes of text, values of others.
-_HEAD_BYTES, _BLOCK_BYTES, _BLOCK_VALUES, _MOST_ROWS = 1 << 20, 8 << 20, 1 << 20, 200_000
+_HEAD_BYTES, _BLOCK_BYTES, _BLOCK_VALUES, _MOST_ROWS = 1 << 20, 8 << 20, 1 << 20, 50_000
 
 
 class BlockTables:

@@ -108,6 +108,7 @@ class ProgressLine(io.TextIOBase):
                 self.draw()
             # `print` ends its line with a call of its own.
             elif not (self.at_step and text == "\n"):
+                self.clear()
                 self.stream.write(printable(text))
         self.at_step = step is not None
         return len(text)
@@ -120,9 +121,7 @@ class ProgressLine(io.TextIOBase):
 
     def line(self) -> str:
         seconds = time.monotonic() - self.began
-        return (
-            f"{self.what}: {self.step}  ({seconds:.0f} s)" if self.step else f"{self.what} ({seconds:.0f} s)"
-        )
+        return f"{self.what} ({seconds:.0f} s)" + (f": {self.step}" if self.step else "")
 
     def tick(self) -> None:
         """Tell that work goes on until it has ended; runs in a thread."""
