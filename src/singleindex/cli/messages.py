@@ -140,13 +140,12 @@ class ProgressLine(io.TextIOBase):
 
 @contextlib.contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Show what goes on: one line, on a terminal one that changes; nothing with --quiet."""
+    """Show what goes on: on a terminal a line that changes, elsewhere one every while; none with --quiet."""
     if is_quiet():
         yield
         return
     line = ProgressLine(sys.stderr, what)
-    line.stream.write(f"{what} …" if line.live else f"{what} …\n")
-    line.stream.flush()
+    line.draw()
     ticker = threading.Thread(target=line.tick, daemon=True)
     ticker.start()
     try:
