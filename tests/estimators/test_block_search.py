@@ -112,11 +112,15 @@ def test_chunks_give_the_search_of_the_memory(kind, way, tmp_path):
     compare(clone(model).fit(WAYS[way](X, y, weight, tmp_path)), expected, X)
 
 
-def test_several_classes_and_svmlight_give_the_search_of_the_memory(tmp_path):
+def test_several_classes_give_the_search_of_the_memory():
     model, X, y, weight = make_problem("labels")
     expected = clone(model).fit(in_memory(X, y, weight))
     compare(clone(model).fit(chunk_arrays(X, y, weight, chunk_rows=77)), expected, X)
-    model, X, y, _ = make_problem("classes")
+
+
+@pytest.mark.parametrize("kind", ["regression", "classes", "groups"])  # such files have one output
+def test_svmlight_gives_the_search_of_the_memory(kind, tmp_path):
+    model, X, y, _ = make_problem(kind)
     dump_svmlight_file(X, y, str(tmp_path / "rows.svm"))
     expected = clone(model).fit(in_memory(X, y, None))
     compare(clone(model).fit(read_chunks(tmp_path / "rows.svm", chunk_rows=99)), expected, X)
@@ -142,10 +146,11 @@ def test_partitions_of_unknown_length_have_the_same_folds():
     compare(got, clone(model).fit(in_memory(X, y, None)), X)
 
 
-def test_a_killed_worker_changes_nothing(with_workers, monkeypatch):
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_worker_changes_nothing(kind, with_workers, monkeypatch):
     da = pytest.importorskip("dask.array", reason="pip install 'singleindex[dask]'")
     client = with_workers(2)
-    model, X, y, _ = make_problem("classes")
+    model, X, y, _ = make_problem(kind)
     expected = clone(model).fit(in_memory(X, y, None))
     sweep, killed = Readings.sweep, []
 
@@ -156,7 +161,8 @@ def test_a_killed_worker_changes_nothing(with_workers, monkeypatch):
         return sweep(readings, visit)
 
     monkeypatch.setattr(Readings, "sweep", killing)
-    got = clone(model).fit(da.from_array(X, chunks=(250, D)), da.from_array(y, chunks=250))
+    blocks = da.from_array(X, chunks=(250, D)), da.from_array(y, chunks=(250, *y.shape[1:]))
+    got = clone(model).fit(*blocks)
     assert killed
     compare(got, expected, X)
     client.wait_for_workers(2, timeout=60)

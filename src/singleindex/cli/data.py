@@ -36,7 +36,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows: features, target, weights."""
+    """Some rows: features, target, weights. Of data in blocks X brings the others itself."""
 
     X: Any
     y: Any
@@ -49,16 +49,23 @@ class Rows:
 
 @dataclass(frozen=True)
 class Data:
-    """Everything a fit starts from."""
+    """Everything a fit starts from.
+
+    `seen` are the training rows for looks that need them held together: all, or a random sample. Of files
+    that were not read whole, no later command has the same rows.
+    """
 
     train: Rows
+    seen: Rows
     test: Rows | None
     target: Target
+    class_counts: dict[Any, int]
     preparation: Preparation | Matrix
     n_columns: int
     fingerprint: str
     notes: list[str]
     warnings: list[str]
+    is_whole: bool = True
 
 
 def load_data(table: Table, options: DataOptions) -> Data:
@@ -82,24 +89,37 @@ def load_data(table: Table, options: DataOptions) -> Data:
     learned = rows(train)
     return Data(
         train=learned,
+        seen=learned,
         test=rows(test) if len(test) else None,
         target=target,
+        class_counts=count_classes(target, learned.y),
         preparation=preparation,
         n_columns=int(features.shape[1]),
         fingerprint=fingerprint(learned, target),
         notes=notes,
-        warnings=leak_warnings(features, preparation, target, train),
+        warnings=leak_warnings(
+            features if table.frame is None else features.iloc[train], preparation, target, learned.y
+        ),
     )
 
 
-def leak_warnings(features: Any, preparation: Preparation | Matrix, target: Target, train: Any) -> list[str]:
-    """Return a sentence for each column that nearly decides the target alone."""
+def count_classes(target: Target, y: Any) -> dict[Any, int]:
+    """Return how many rows each class has, where the target is one of classes."""
+    if not target.classes:
+        return {}
+    labels, counts = np.unique(y, return_counts=True)
+    names = [target.classes[k] for k in labels] if target.is_coded else labels.tolist()
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def leak_warnings(features: Any, preparation: Preparation | Matrix, target: Target, y: Any) -> list[str]:
+    """Return a sentence for each column that nearly decides the target alone, by some rows and their y."""
     from ..tables.leaks import find_leaks
 
-    if isinstance(preparation, Matrix) or target.y.ndim > 1:
+    if isinstance(preparation, Matrix) or y.ndim > 1:
         return []
     kinds = dict(zip(preparation.columns, preparation.kinds, strict=True))
-    leaks = find_leaks(features.iloc[train], kinds, target.y[train], target.task == "classification")
+    leaks = find_leaks(features, kinds, y, target.task == "classification")
     return [
         f"column {leak.column!r} looks like a leak: {'whether it is missing' if leak.by_gaps else 'it'} "
         f"nearly decides {target.names[0]!r} alone ({leak.measure} {leak.value:.3f}). If it is not known "
@@ -119,7 +139,7 @@ def read_weights(table: Table, name: str | None, known: Any) -> Any:
             raise CliError(f"the weights {name!r} must be one number per row of X")
         weight = weight[known].astype(np.float64)
     elif name not in table.frame.columns:
-        raise no_such_column(table.frame, name)
+        raise no_such_column(table.frame.columns, name)
     else:
         column = table.frame[name]
         try:
@@ -230,5 +250,5 @@ def fingerprint(rows: Rows, target: Target) -> str:
     digest = hashlib.sha256()
     for part in [*parts, np.ascontiguousarray(rows.y)]:
         array = np.ascontiguousarray(part)
-        digest.update(array.astype("U").tobytes() if array.dtype == object else array.tobytes())
+        digest.update((array.astype("U") if array.dtype.kind in "OU" else array).view(np.uint8).data)
     return digest.hexdigest()[:16]

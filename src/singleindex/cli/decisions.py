@@ -117,14 +117,14 @@ def decide(file: ModelFile, X: Any, threshold: Threshold) -> Any:
     return np.array(file.facts.classes)[called.astype(int)]
 
 
-def confusion_of(model: Any, X: Any, y: Any, threshold: Threshold) -> dict[str, int] | None:
-    """Return how the rows were called; None where there are not two classes."""
+def confusion_of(model: Any, value: Any, y: Any, threshold: Threshold) -> dict[str, int] | None:
+    """Return how rows of these predictions were called; None where there are not two classes."""
     from ..inspection.scores import outcomes
     from ..inspection.thresholds import confusion_at
 
     if len(getattr(model, "classes_", ())) != 2 or model.multilabel_:
         return None
-    return asdict(confusion_at(threshold.value, model.predict_proba(X)[:, 1], outcomes(model, y)[:, 0]))
+    return asdict(confusion_at(threshold.value, value[:, 0], outcomes(model, y)[:, 0]))
 
 
 def confusion_lines(counts: dict[str, int], classes: list[str], threshold: Threshold) -> list[str]:
@@ -154,8 +154,8 @@ def note_on_threshold(model: Any, data: Data, threshold: Threshold | None) -> st
     """Return a word where nearly every row would get the same answer, or nothing."""
     if threshold is not None or len(data.target.classes) != 2:
         return ""
-    case = data.train.y == model.classes_[1]
-    n_found = int(np.sum(model.predict_proba(data.train.X)[case, 1] > 0.5))
+    case = data.seen.y == model.classes_[1]
+    n_found = int(np.sum(model.predict_proba(data.seen.X)[case, 1] > 0.5))
     if n_found >= _FEW_FOUND * case.sum():
         return ""
     no, yes = data.target.classes

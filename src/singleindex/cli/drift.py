@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..tables.oddities import Oddities
+    from ..tables.oddities import OddCounts
     from .model_file import ModelFile
 
 # The index of a row is rare where one in twenty training rows lies as far out, on either side.
@@ -27,22 +27,22 @@ def index_facts(model: Any, X: Any) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def drift_of(file: ModelFile, X: Any, odd: Oddities | None) -> dict[str, Any]:
+def drift_of(file: ModelFile, index: Any, odd: OddCounts | None) -> dict[str, Any]:
     """Return the figures; empty for models that were saved without those of their training rows."""
     found: dict[str, Any] = {}
     if file.record.get("training_index"):
-        index = np.asarray(file.model.index(X), dtype=np.float64).reshape(X.shape[0], -1)
+        columns = np.asarray(index, dtype=np.float64).reshape(len(index), -1).T
         found["index"] = [
             shift_of(column, facts)
-            for column, facts in zip(index.T, file.record["training_index"], strict=True)
+            for column, facts in zip(columns, file.record["training_index"], strict=True)
         ]
     # Models of earlier versions know neither ranges nor gaps.
     if odd is not None and odd.preparation.ranges:
-        found["out_of_range"] = shares_of(odd.outside)
-        found["unknown"] = shares_of(odd.unknown)
+        for key, way in (("out_of_range", "outside"), ("unknown", "unknown")):
+            found[key] = {name: share for name, share in odd.shares(way).items() if share}
         found["gaps"] = {
-            name: {"share": float(share), "training": odd.preparation.gaps.get(name, 0.0)}
-            for name, share in odd.filled.mean().items()
+            name: {"share": share, "training": odd.preparation.gaps.get(name, 0.0)}
+            for name, share in odd.shares("filled").items()
             if share or name in odd.preparation.gaps
         }
     return found
@@ -57,10 +57,6 @@ def shift_of(index: Any, facts: dict[str, Any]) -> dict[str, float]:
         "standard_error": float(np.sqrt(1 / len(index) + 1 / facts["n"])),
         "rare": float(np.mean((index < low) | (index > high))),
     }
-
-
-def shares_of(mask: Any) -> dict[str, float]:
-    return {str(name): float(share) for name, share in mask.mean().items() if share}
 
 
 def drift_lines(drift: dict[str, Any], names: list[str]) -> list[str]:

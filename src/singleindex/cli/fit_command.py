@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from .data import Data, DataOptions, load_data
 from .decisions import THRESHOLD, Threshold, note_on_threshold
 from .drift import index_facts
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
+from .memory import MemoryOptions, goes_by_blocks, memory_options
 from .messages import CliError, counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talking
@@ -29,6 +31,8 @@ Examples:
   singleindex fit genes.csv -t y --structure group --groups pathways.csv
   singleindex fit text.svm --json
   cat data.csv | singleindex fit - -t y -o - > model.sim
+  singleindex fit "clicks-*.csv.gz" -t clicked --memory 1GB
+  singleindex fit clicks.parquet -t clicked --sample 20000
 
 The table has one row per case and one column per feature. Text columns become one feature per value;
 constant columns, row numbers, identifiers and dates are left out with a note.
@@ -108,23 +112,32 @@ def counts(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 @click.option("--average", is_flag=True, help="Average the models of the folds, whatever the rule.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Folds to run side by side.")
+@click.option(
+    "--sample",
+    type=click.IntRange(10),
+    metavar="N",
+    help="Learn from a random sample of N rows, the same every time: a quick look.",
+)
+@memory_options
 @COLUMNS
 @READING
 @talking
 def command(
-    data: tuple[str, ...], output: str, report_path: str | None, as_json: bool, quiet: bool, **given: Any
-) -> None:
+    data: tuple[str, ...], output: str, report_path: str | None, as_json: bool, quiet: bool,
+    memory: int | None, in_blocks: bool | None, sample: int | None, **given: Any,
+) -> None:  # fmt: skip
     """Learn which columns of DATA predict the target, and the shape of the response.
 
     DATA is a CSV, TSV, Excel, Parquet, svmlight or npz file, .gz and .bz2 included, or - for standard input;
     several tables of the same columns, or a pattern such as "week-*.csv", are read as one. The settings are
-    chosen by cross-validation.
+    chosen by cross-validation. Files beyond --memory are read in blocks of rows, many times, and never held
+    whole: folds are drawn by a hash of the row number then, and the curve is fitted to bins of the index.
     """
     reading, data_options, rest = split_options(given)
     check_output(output, report_path, inputs=data)
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("a model on the terminal is not readable; redirect it, or use -o FILE")
-    loaded = load_data(read_tables(data, reading), data_options)
+    loaded = load(data, reading, data_options, MemoryOptions(memory, in_blocks, sample))
     if data_options.positive is not None and len(loaded.target.classes) != 2:
         raise CliError("--positive is for a target of two classes; of several, each is modelled")
     options = FitOptions(**rest)
@@ -133,8 +146,8 @@ def command(
         say_note(note)
     for warning in loaded.warnings:
         say_warning(warning)
-    size = f"{counted(loaded.train.n, 'row')}, {counted(len(loaded.preparation.names), 'feature')}"
-    with progress(f"searching settings for {size}"):
+    say_note(f"{counted(loaded.train.n, 'row')}, {counted(len(loaded.preparation.names), 'feature')}")
+    with progress("searching settings"):
         fitting = run_fit(estimator, loaded, options, notes)
     if note := note_on_threshold(fitting.model, loaded, options.threshold):
         say_note(note)
@@ -149,7 +162,26 @@ def command(
     # Where the model or the page goes to standard output, words about them must not.
     click.echo(json.dumps(answer, indent=1) if as_json else answer, err="-" in (output, report_path))
     if output != "-" and not as_json:
-        say_note(f"saved to {output}; next: {next_command(output, data, report_path)}")
+        has_page = report_path is not None or not loaded.is_whole
+        say_note(f"saved to {output}; next: {next_command(output, data, has_page)}")
+
+
+def load(names: tuple[str, ...], reading: ReadOptions, options: DataOptions, memory: MemoryOptions) -> Data:
+    """Read the files whole, a sample of their rows, or what blocks of them say."""
+    by_blocks = goes_by_blocks(names, reading, memory)
+    if by_blocks or (memory.sample is not None and "-" not in names):
+        from .block_data import load_blocks, sample_rows
+        from .block_tables import BlockTables
+
+        tables = BlockTables(names, reading)
+        if memory.sample is None:
+            return load_blocks(tables, options)
+        return replace(load_data(sample_rows(tables, memory.sample, options.seed), options), is_whole=False)
+    if memory.sample is not None:
+        raise click.UsageError("--sample reads files; standard input is read whole, so sample it before")
+    with progress("reading"):
+        table = read_tables(names, reading)
+        return load_data(table, options)
 
 
 def make_record(
@@ -175,20 +207,21 @@ def make_record(
         "n_test": data.test.n if data.test else 0,
         "n_columns": data.n_columns,
         "fingerprint": data.fingerprint,
+        "is_whole": data.is_whole,
         "notes": data.notes + fitting.notes,
         "test_scores": fitting.test_scores,
         "null_scores": fitting.null_scores,
         "confusion": fitting.confusion,
-        "training_index": index_facts(fitting.model, data.train.X),
+        "training_index": index_facts(fitting.model, data.seen.X),
         "warnings": data.warnings,
         "test_errors": fitting.test_errors,
         "stable": fitting.stable,
     }
 
 
-def next_command(output: str, data: tuple[str, ...], report: str | None) -> str:
-    """Return what to call next, as it can be typed: the page, or where there is one the model itself."""
-    if report is None and "-" not in data:
+def next_command(output: str, data: tuple[str, ...], has_page: bool) -> str:
+    """Return what to call next, as it can be typed: the page or, where there is or can be none, the model."""
+    if not has_page and "-" not in data:
         return shlex.join(["singleindex", "report", output, *data])
     return shlex.join(["singleindex", "inspect", output])
 
@@ -202,7 +235,7 @@ def write_report(file: ModelFile, data: Data, path: str, jobs: int) -> None:
     from .reporting import page_for
 
     with progress("writing the report"):
-        page = page_for(file, data.train, data.test, jobs=jobs)
+        page = page_for(file, data.seen, data.test, jobs=jobs)
     write_output(page, path)
     if path != "-":
         say_note(f"report in {path}")

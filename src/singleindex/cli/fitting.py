@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,11 +82,11 @@ def run_fit(model: Any, data: Data, options: FitOptions, notes: list[str]) -> Fi
         model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)
-    test, null, errors = held_out_scores(model, data.train, data.test)
-    confusion = None
-    if data.test is not None:
-        confusion = confusion_of(model, data.test.X, data.test.y, options.threshold or Threshold())
-    return Fitting(model, notes, test, null, confusion, errors, find_stable(model, data))
+    stable = find_stable(model, data)
+    if data.test is None:
+        return Fitting(model, notes, {}, {}, None, {}, stable)
+    scored = with_scores(model, notes, data.seen, data.test, options.threshold or Threshold())
+    return replace(scored, stable=stable)
 
 
 def find_stable(model: Any, data: Data) -> dict[str, Any] | None:
@@ -125,33 +125,34 @@ def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, 
 
 def possible_folds(data: Data, folds: int) -> tuple[int, str]:
     """Return how many folds the smallest class allows."""
-    y = data.train.y
-    if data.target.task != "classification" or y.ndim > 1:
+    if not data.target.classes:
         if data.train.n < 2 * folds:
             if data.train.n < 4:
                 raise CliError(f"{data.train.n} rows to learn from are too few; four are the least")
             return 2, f"only {data.train.n} rows: 2 folds in place of {folds}"
         return folds, ""
-    classes, counts = np.unique(y, return_counts=True)
-    least = int(counts.min())
+    counts = data.class_counts
+    rare = min(counts, key=lambda label: counts[label])
+    least = counts[rare]
     if least < 2:
-        rare = classes[counts.argmin()]
         raise CliError(
             f"class {rare} has a single row to learn from; leave it out, or join it with another class"
         )
     if least < folds:
-        return least, f"class {classes[counts.argmin()]} has {least} rows: {least} folds in place of {folds}"
+        return least, f"class {rare} has {least} rows: {least} folds in place of {folds}"
     return folds, ""
 
 
-def held_out_scores(
-    model: Any, train: Rows, test: Rows | None
-) -> tuple[dict[str, float], dict[str, float], dict[str, dict[str, float]]]:
-    """Return the scores on the rows that were kept back, of the model and of the null model, and errors."""
-    if test is None:
-        return {}, {}, {}
+def with_scores(model: Any, notes: list[str], train: Rows, test: Rows, threshold: Threshold) -> Fitting:
+    """Return the model with its scores on the rows that were kept back, and those of the null model."""
     from ..inspection.scores import null_predictions, predictions_of, score_all, score_errors
 
     predicted, null = predictions_of(model, test.X), null_predictions(model, train.y, test.n, train.weight)
-    errors = score_errors(model, predicted, null, test.y)
-    return score_all(predicted, test.y, model), score_all(null, test.y, model), errors
+    return Fitting(
+        model,
+        notes,
+        test_scores=score_all(predicted, test.y, model),
+        null_scores=score_all(null, test.y, model),
+        confusion=confusion_of(model, predicted.value, test.y, threshold),
+        test_errors=score_errors(model, predicted, null, test.y),
+    )

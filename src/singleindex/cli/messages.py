@@ -6,7 +6,10 @@ import contextlib
 import enum
 import io
 import re
+import shutil
 import sys
+import threading
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -78,23 +81,56 @@ def is_quiet() -> bool:
 
 
 class ProgressLine(io.TextIOBase):
-    """Takes the lines an estimator prints while it searches; on a terminal shows them as one that changes."""
+    """Takes the lines an estimator prints while it works; on a terminal shows the last as one that changes.
+
+    There it is drawn anew every second, with the seconds it took so far, whatever the estimator does;
+    elsewhere a line is written every ten.
+    """
+
+    LIVE, PLAIN = 1.0, 10.0
 
     def __init__(self, stream: Any, what: str) -> None:
         self.stream, self.what = stream, what
         self.live = stream.isatty()
-        self.at_step = False
+        self.step, self.at_step = "", False
+        self.began = time.monotonic()
+        self.ended = threading.Event()
+        self.lock = threading.Lock()
+
+    def isatty(self) -> bool:
+        return True  # to bars: they may be drawn as often as they like
 
     def write(self, text: str) -> int:
-        step = re.match(r"\[\w+\] (.*)", text)
-        if step is not None and self.live:
-            self.stream.write(f"\r\033[K{self.what}: {printable(step.group(1))}")
-            self.stream.flush()
-        # `print` ends its line with a call of its own.
-        elif step is None and not (self.at_step and text == "\n"):
-            self.stream.write(printable(text))
+        step = re.match(r"\r?\[\w+\] (.*)", text)
+        with self.lock:
+            if step is not None:
+                self.step = step.group(1)
+                self.draw()
+            # `print` ends its line with a call of its own.
+            elif not (self.at_step and text == "\n"):
+                self.clear()
+                self.stream.write(printable(text))
         self.at_step = step is not None
         return len(text)
+
+    def draw(self) -> None:
+        if self.live:
+            width = shutil.get_terminal_size().columns - 1
+            self.stream.write(f"\r\033[K{printable(self.line())[:width]}")
+            self.stream.flush()
+
+    def line(self) -> str:
+        seconds = time.monotonic() - self.began
+        return f"{self.what} ({seconds:.0f} s)" + (f": {self.step}" if self.step else "")
+
+    def tick(self) -> None:
+        """Tell that work goes on until it has ended; runs in a thread."""
+        while not self.ended.wait(self.LIVE if self.live else self.PLAIN):
+            with self.lock:
+                self.draw()
+                if not self.live:
+                    self.stream.write(f"{printable(self.line())}\n")
+                    self.stream.flush()
 
     def clear(self) -> None:
         if self.live:
@@ -104,15 +140,27 @@ class ProgressLine(io.TextIOBase):
 
 @contextlib.contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Show what goes on: one line, on a terminal one that changes; nothing with --quiet."""
+    """Show what goes on: on a terminal a line that changes, elsewhere one every while; none with --quiet."""
     if is_quiet():
         yield
         return
     line = ProgressLine(sys.stderr, what)
-    line.stream.write(f"{what} …" if line.live else f"{what} …\n")
-    line.stream.flush()
+    line.draw()
+    ticker = threading.Thread(target=line.tick, daemon=True)
+    ticker.start()
     try:
         with contextlib.redirect_stderr(line):
             yield
     finally:
+        line.ended.set()
+        ticker.join()
         line.clear()
+
+
+@contextlib.contextmanager
+def counting_rows(what: str, source: Any) -> Iterator[None]:
+    """Show how far a reading of a source of rows has come."""
+    from ..fitting.progress import RowsBar, Teller
+
+    with progress(what), RowsBar(Teller("rows", not is_quiet(), None, {}, lambda coef, links: {}), source):
+        yield

@@ -12,6 +12,7 @@ import numpy as np
 from ..tables.columns import no_such_column
 from .csv_text import csv_text
 from .decisions import THRESHOLD, Threshold, check_threshold, decide
+from .memory import MemoryOptions, goes_by_blocks, memory_options
 from .messages import CliError, counted, say_note
 from .model_file import ModelFile, prepared_rows, read_for, read_model
 from .options import DATA, FILE, MODEL, READING, split_options, talking
@@ -56,19 +57,35 @@ apostrophe in front; Parquet and JSON have it as it is.
 @click.option(
     "--notes", is_flag=True, help="A column that tells of values filled in, out of range or unknown."
 )
+@memory_options
 @READING
 @talking
 def command(
     model: str, data: tuple[str, ...], output: str, copied: tuple[str, ...], threshold: Threshold | None,
-    explain: bool, to_pass: float | None, impute: bool, notes: bool, as_json: bool, quiet: bool, **given: Any,
+    explain: bool, to_pass: float | None, impute: bool, notes: bool, as_json: bool, quiet: bool,
+    memory: int | None, in_blocks: bool | None, **given: Any,
 ) -> None:  # fmt: skip
-    """Predict the rows of DATA with a saved MODEL."""
+    """Predict the rows of DATA with a saved MODEL.
+
+    Files beyond --memory are read, and predictions written, in blocks of rows.
+    """
     if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
     check_output(output, inputs=(model, *data))
     reading, _, _ = split_options(given)
     file = read_model(model)
     check_threshold(threshold, file.positive is not None, has_class_weight=False)
+    if goes_by_blocks(data, reading, MemoryOptions(memory, in_blocks)):
+        from .block_predictions import predict_blocks
+
+        if explain or to_pass is not None or as_json:
+            raise click.UsageError(
+                "--explain, --to-pass and --json are for rows that are held in memory; leave them out, "
+                "add --in-memory, or predict some of the rows"
+            )
+        shown = threshold or file.threshold
+        predict_blocks(file, data, reading, copied, shown, impute, notes, output)
+        return
     table = read_for(file, data, reading)
     X, odd = prepared_rows(file, table, impute, say_note)
     for note in odd.summary() if odd else []:
@@ -89,7 +106,7 @@ def copied_columns(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
         if table.frame is None:
             raise CliError(f"{table.source} has no columns with names to copy")
         if name not in table.frame.columns:
-            raise no_such_column(table.frame, name)
+            raise no_such_column(table.frame.columns, name)
     return {name: table.frame[name].tolist() for name in names}
 
 

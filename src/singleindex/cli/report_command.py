@@ -52,6 +52,11 @@ def command(
     check_output(output, inputs=(model, *data))
     reading, _, _ = split_options(given)
     file = read_model(model)
+    if not file.record.get("is_whole", True):
+        raise CliError(
+            "the model was fitted to blocks or to a sample of rows, which the page cannot have again; "
+            "make it with the fit: singleindex fit … --report page.html"
+        )
     train, test = rows_of(file, read_for(file, data, reading))
     with progress("writing the report"):
         page = page_for(file, train, test, title, jobs)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .decisions import THRESHOLD, Threshold, check_threshold, confusion_lines, confusion_of
 from .drift import drift_lines, drift_of
+from .memory import MemoryOptions, goes_by_blocks, memory_options
 from .messages import CliError, printable_lines, say_note
 from .model_file import ModelFile, prepared_rows, read_for, read_model
 from .options import DATA, MODEL, READING, split_options, talking
@@ -16,6 +18,10 @@ from .several import source_of
 from .tables import Table
 from .targets import Target, read_target
 from .text import output_names, score_table
+
+if TYPE_CHECKING:
+    from ..inspection.scores import Predictions
+    from ..tables.oddities import OddCounts
 
 EPILOG = """\b
 Examples:
@@ -33,42 +39,76 @@ Examples:
 @THRESHOLD
 @click.option("--impute", is_flag=True, help="Fill missing values as the training rows suggest.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a target.")
+@memory_options
 @READING
 @talking
 def command(
     model: str, data: tuple[str, ...], target: tuple[str, ...], threshold: Threshold | None, impute: bool,
-    drop_unlabelled: bool, as_json: bool, quiet: bool, **given: Any,
+    drop_unlabelled: bool, as_json: bool, quiet: bool, memory: int | None, in_blocks: bool | None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Compare the predictions of a saved MODEL with the target in DATA.
 
     Beside it stands what only knows the mean of these rows; below, how the rows differ from those of the fit.
+    Of files beyond --memory, predictions of a random million rows are scored.
     """
     if model == "-" in data:
         raise click.UsageError("only one of MODEL and DATA can come from standard input")
     reading, _, _ = split_options(given)
     file = read_model(model)
-    table = read_for(file, data, reading)
-    X, y, odd = labelled_rows(file, table, target, impute, drop_unlabelled)
+    check_threshold(threshold, file.positive is not None, has_class_weight=False)
+    asked = Asked(target or file.targets, impute, drop_unlabelled)
+    if goes_by_blocks(data, reading, MemoryOptions(memory, in_blocks)):
+        from .block_scores import scored_blocks
+
+        scored = scored_blocks(file, data, reading, asked)
+    else:
+        scored = scored_rows(file, read_for(file, data, reading), asked)
     if file.record.get("data") == source_of(data):
         say_note(
             "the model was fitted to a file of this name; rows it has seen make it look better than it is"
         )
-    scores, null, errors = scores_of(file, X, y)
-    check_threshold(threshold, file.positive is not None, has_class_weight=False)
+    scores, null, errors = scores_of(file, scored.predicted, scored.y)
     threshold = threshold or file.threshold
-    confusion = confusion_of(file.model, X, y, threshold)
-    drift = drift_of(file, X, odd)
+    confusion = confusion_of(file.model, scored.predicted.value, scored.y, threshold)
+    drift = drift_of(file, scored.index, scored.odd)
     if as_json:
         found = {
-            "n_rows": len(y), "scores": scores, "null": null, "errors": errors, "confusion": confusion,
+            "n_rows": len(scored.y), "scores": scores, "null": null, "errors": errors, "confusion": confusion,
             "drift": drift,
         }  # fmt: skip
         click.echo(json.dumps(found, indent=1))
         return
-    lines = score_table(scores, null, errors, f"{len(y)} rows")
+    lines = score_table(scores, null, errors, f"{len(scored.y)} rows")
     if confusion:
         lines += ["", *confusion_lines(confusion, file.class_names, threshold)]
     click.echo(printable_lines([*lines, *drift_lines(drift, output_names(file))]))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user said about the rows to score."""
+
+    target: tuple[str, ...]
+    impute: bool
+    drop_unlabelled: bool
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows with what the model says of them and what came true, and what is odd about them."""
+
+    predicted: Predictions
+    index: Any
+    y: Any
+    odd: OddCounts | None
+
+
+def scored_rows(file: ModelFile, table: Table, asked: Asked) -> Scored:
+    from ..inspection.scores import predictions_of
+
+    X, y, odd = labelled_rows(file, table, asked.target, asked.impute, asked.drop_unlabelled)
+    return Scored(predictions_of(file.model, X), file.model.index(X), y, odd.counts() if odd else None)
 
 
 def labelled_rows(
@@ -76,7 +116,7 @@ def labelled_rows(
 ) -> tuple[Any, Any, Any]:
     """Return features and target of the rows that have one, and what is odd about all of them."""
     task = "classification" if file.class_names else "regression"
-    found, known = read_target(table, target or file.targets, task, drop_unlabelled, file.positive)
+    found, known = read_target(table, target, task, drop_unlabelled, file.positive)
     X, odd = prepared_rows(file, table, impute, say_note)
     if not known.all():
         X = X[known]
@@ -95,10 +135,10 @@ def check_classes(file: ModelFile, target: Target) -> None:
 
 
 def scores_of(
-    file: ModelFile, X: Any, y: Any
+    file: ModelFile, predicted: Predictions, y: Any
 ) -> tuple[dict[str, float], dict[str, float], dict[str, dict[str, float]]]:
-    from ..inspection.scores import null_predictions, predictions_of, score_all, score_errors
+    from ..inspection.scores import null_predictions, score_all, score_errors
 
-    predicted, null = predictions_of(file.model, X), null_predictions(file.model, y, len(y))
+    null = null_predictions(file.model, y, len(y))
     errors = score_errors(file.model, predicted, null, y)
     return score_all(predicted, y, file.model), score_all(null, y, file.model), errors

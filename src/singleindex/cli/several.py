@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..tables.columns import abridged
-from ..tables.preparation import as_text
+from ..tables.summaries import as_text
 from .messages import CliError, counted
 from .read_options import ReadOptions
 from .tables import Table, read_table

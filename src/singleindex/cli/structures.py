@@ -25,7 +25,7 @@ def make_structure(options: FitOptions, data: Data) -> tuple[Any, list[str]]:
         check_of_columns(options, ())
         return group_structure(options.groups, data)
     if options.structure == "rows":
-        if data.target.y.ndim == 1 and len(np.unique(data.target.y)) <= 2:
+        if len(data.target.names) == 1 and len(data.target.classes) == 2:
             raise CliError(
                 "--structure rows shares features between several targets; name more with --target"
             )
@@ -112,7 +112,7 @@ def read_groups(path: str) -> list[tuple[str, str]]:
     """Return the pairs of feature and group in a CSV file, with or without a header."""
     if not Path(path).is_file():
         raise CliError(f"there is no file of groups {path}")
-    lines = decode(Path(path).read_bytes(), path, "utf-8").splitlines()
+    lines = decode(Path(path).read_bytes(), path, "utf-8")[1].splitlines()
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines) if any(row)]
     for number, row in enumerate(rows, 1):
         if len(row) != 2:

@@ -12,25 +12,25 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from ..files.arrays import make_sparse
-from ..files.arrays import read_npz as read_arrays
-from ..files.limits import LimitError, check_size, unpack
+from ..files.limits import unpack
 from .messages import CliError
 from .read_options import ReadOptions
 
 FORMATS = ("csv", "tsv", "excel", "parquet", "svmlight", "npz")
+# Those that need not be read whole.
+IN_BLOCKS = ("csv", "tsv", "parquet", "svmlight")
 _SUFFIXES = {
     ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
     ".xlsx": "excel", ".xlsm": "excel", ".npz": "npz", ".svm": "svmlight",
     ".svmlight": "svmlight", ".libsvm": "svmlight",
 }  # fmt: skip
-_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 # Beside what pandas takes for missing already.
 MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
 # How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
@@ -38,10 +38,7 @@ _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
-_SPARSE_MEMBERS = {"data", "indices", "indptr", "shape"}
 _PEEK_ROWS = 200
-# Sparse data may have any number of columns in a few bytes; w has a number for each.
-_BYTES_PER_COLUMN = 8
 
 
 @dataclass
@@ -60,6 +57,13 @@ class Table:
     def n_rows(self) -> int:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
 
+    def take(self, rows: Any) -> Table:
+        """Return some rows, by a mask or by their numbers."""
+        if self.frame is not None:
+            return replace(self, frame=self.frame[rows] if rows.dtype == bool else self.frame.iloc[rows])
+        arrays = {name: values[rows] for name, values in self.arrays.items()}
+        return replace(self, matrix=self.matrix[rows], arrays=arrays)
+
 
 def read_table(
     path: str, options: ReadOptions, n_features: int | None = None, one_based: bool | None = None
@@ -69,10 +73,12 @@ def read_table(
     data, source = read_bytes(path)
     if not data.strip():
         raise CliError(f"{source} is empty")
+    from . import matrices
+
     if kind == "svmlight":
-        table = read_svmlight(data, source, n_features, one_based)
+        table = matrices.read_svmlight(data, source, n_features, one_based)
     elif kind == "npz":
-        table = read_npz(data, source)
+        table = matrices.read_npz(data, source)
     elif kind == "excel":
         table = read_excel(data, source, options)
     else:
@@ -83,7 +89,7 @@ def read_table(
 
 
 def guess_format(path: str) -> str:
-    suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in _PACKED]
+    suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in PACKED]
     if path == "-":
         return "csv"
     if suffixes and suffixes[-1] in _SUFFIXES:
@@ -104,7 +110,7 @@ def read_bytes(path: str) -> tuple[bytes, str]:
         raise CliError(f"there is no file {path}; check the name and the folder")
     if file.is_dir():
         raise CliError(f"{path} is a folder; name a file in it")
-    data, opened = file.read_bytes(), _PACKED.get(file.suffix.lower())
+    data, opened = file.read_bytes(), PACKED.get(file.suffix.lower())
     if opened is None:
         return data, path
     try:
@@ -181,7 +187,19 @@ def as_plain_column(column: Any) -> Any:
 
 def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table:
     pandas = need("pandas", "reading tables")
-    text = decode(data, source, options.encoding or "utf-8", options.usual_encoding)
+    _, text = decode(data, source, options.encoding or "utf-8", options.usual_encoding)
+    try:
+        settings, notes = csv_settings(text, kind, options)
+        # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
+        frame = keep_codes(pandas.read_csv(io.StringIO(text), **settings).copy(), text, settings)
+    except (pandas.errors.ParserError, ValueError) as error:
+        raise CliError(f"{source} is not a table that can be read: {error}") from error
+    frame.columns = numbered([str(name).strip() for name in frame.columns])
+    return Table(source, frame=frame, notes=notes)
+
+
+def csv_settings(text: str, kind: str, options: ReadOptions) -> tuple[dict[str, Any], list[str]]:
+    """Return how a table is written, by its first rows at the least, and what to tell of it."""
     separator = options.separator or (
         "\t" if kind == "tsv" else guess_separator(text, options.usual_separator)
     )
@@ -189,33 +207,28 @@ def read_csv(data: bytes, source: str, kind: str, options: ReadOptions) -> Table
         "sep": separator, "decimal": options.decimal or ".", "skipinitialspace": True, "low_memory": False,
         "na_values": [*MISSING, *options.missing],
     }  # fmt: skip
-    names, notes = [name.strip() for name in header(text, separator)], []
-    try:
-        if separator != "," and options.decimal is None and has_decimal_commas(text, settings):
-            settings["decimal"] = ","
-            notes.append("numbers are written with a decimal comma")
-        # A copy has its numbers in one piece; as read, each column is an array of its own, which is slow.
-        frame = keep_codes(pandas.read_csv(io.StringIO(text), **settings).copy(), text, settings)
-    except (pandas.errors.ParserError, ValueError) as error:
-        raise CliError(f"{source} is not a table that can be read: {error}") from error
+    notes = []
+    if separator != "," and options.decimal is None and has_decimal_commas(text, settings):
+        settings["decimal"] = ","
+        notes.append("numbers are written with a decimal comma")
     if separator not in (",", "\t"):
         notes.append(f"columns are separated by {separator!r}")
-    twice = sorted(name for name, count in Counter(names).items() if count > 1 and name)
+    names = Counter(name.strip() for name in header(text, separator))
+    twice = sorted(name for name, count in names.items() if count > 1 and name)
     if twice:
         notes.append(f"the column name {twice[0]!r} is there more than once; the others got a number")
-    frame.columns = numbered([str(name).strip() for name in frame.columns])
-    return Table(source, frame=frame, notes=notes)
+    return settings, notes
 
 
-def decode(data: bytes, source: str, encoding: str, other: str | None = None) -> str:
-    """Return the bytes as text; a mark at the beginning tells better than the usual encoding does.
+def decode(data: bytes, source: str, encoding: str, other: str | None = None) -> tuple[str, str]:
+    """Return the encoding and the text; a mark at the beginning tells better than the usual encoding does.
 
     What is not in this encoding is tried in the other one.
     """
     if encoding.lower() in ("utf-8", "utf8"):
         encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), encoding)
     try:
-        text = data.decode(encoding).removeprefix("\ufeff")
+        text = data.decode(encoding)
     except LookupError as error:
         raise CliError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeDecodeError as error:
@@ -228,18 +241,29 @@ def decode(data: bytes, source: str, encoding: str, other: str | None = None) ->
         raise CliError(
             f"{source} is not {encoding} text: it holds NUL characters; try --encoding utf-16-le, or --format"
         )
+    if text.startswith("\ufeff"):
+        encoding, text = "utf-8-sig" if encoding.startswith("utf-8") else encoding, text[1:]
     if not text.strip():
         raise CliError(f"{source} is empty")
-    return text
+    return encoding, text
 
 
 def header(text: str, separator: str) -> list[str]:
     # To a wrong separator a header of many names is one, longer than the module allows by itself.
     usual = csv.field_size_limit(len(text))
     try:
-        return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True), [])
+        return next(csv.reader(lines_of(text), delimiter=separator, skipinitialspace=True), [])
     finally:
         csv.field_size_limit(usual)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text one by one: of a large one no copy is made for the first."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def guess_separator(text: str, usual: str | None = None) -> str:
@@ -307,70 +331,3 @@ def are_codes(values: list[str]) -> bool:
     return any(value.startswith("0") and len(value) > 1 for value in values) and all(
         map(str.isdecimal, values)
     )
-
-
-# ---------------------------------------------------------------- matrices
-
-
-def read_svmlight(data: bytes, source: str, n_features: int | None, one_based: bool | None) -> Table:
-    """Read an svmlight file; columns are counted from one where no row has a column zero."""
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        X, y = load_svmlight_file(io.BytesIO(data), zero_based=True)
-        check_size(_BYTES_PER_COLUMN * X.shape[1], len(data))
-    except LimitError as error:
-        raise CliError(f"{source} has {X.shape[1]} columns: {error}") from error
-    except (ValueError, OverflowError) as error:
-        raise CliError(f"{source} is not an svmlight file: {error}") from error
-    if one_based is None:
-        one_based = X.shape[1] > 1 and X[:, [0]].nnz == 0
-    if one_based:
-        X = X[:, 1:]
-    if n_features is not None and X.shape[1] != n_features:
-        if X.shape[1] > n_features:
-            raise CliError(f"{source} has {X.shape[1]} columns, the model was fitted to {n_features}")
-        X.resize(X.shape[0], n_features)
-    return Table(source, matrix=X, arrays={"y": y}, one_based=bool(one_based))
-
-
-def read_npz(data: bytes, source: str) -> Table:
-    """Read X, as an array or in scipy's sparse format, and what lies beside it."""
-    try:
-        arrays = read_arrays(data)
-    except LimitError as error:
-        raise CliError(f"{source} cannot be read: {error}") from error
-    except Exception as error:  # whatever zip and numpy make of another file
-        raise CliError(f"{source} is not an .npz file of plain arrays: {error}") from error
-    if arrays.keys() >= _SPARSE_MEMBERS:
-        matrix = sparse_matrix(arrays, source, len(data))
-    elif "X" in arrays:
-        matrix = arrays["X"]
-    else:
-        raise CliError(f"{source} has no member X; it has {', '.join(arrays) or 'none'}")
-    if matrix.ndim != 2:
-        raise CliError(f"X in {source} has shape {matrix.shape}; it must have rows and columns")
-    names = None
-    if "feature_names" in arrays:
-        if arrays["feature_names"].shape != (matrix.shape[1],):
-            raise CliError(
-                f"feature_names in {source} must have a name for each of {matrix.shape[1]} columns"
-            )
-        names = [str(name) for name in arrays["feature_names"]]
-    others = {n: a for n, a in arrays.items() if n not in {"X", "format", "feature_names", *_SPARSE_MEMBERS}}
-    return Table(source, matrix=matrix, arrays=others, names=names)
-
-
-def sparse_matrix(arrays: dict[str, Any], source: str, n_packed: int) -> Any:
-    """Return a matrix in scipy's sparse format, its indices checked."""
-    from scipy import sparse
-
-    kind = sparse.csc_array if arrays.get("format") == b"csc" else sparse.csr_array
-    try:
-        matrix = make_sparse(kind, *(arrays[name] for name in ("data", "indices", "indptr", "shape")))
-        check_size(_BYTES_PER_COLUMN * max(matrix.shape), n_packed)
-    except LimitError as error:
-        raise CliError(f"X in {source} has shape {matrix.shape}: {error}") from error
-    except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise CliError(f"X in {source} is not a sparse matrix that can be used: {error}") from error
-    return matrix

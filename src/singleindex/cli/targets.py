@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..tables.classes import modelled_class
 from ..tables.columns import no_such_column
-from ..tables.preparation import as_text
+from ..tables.summaries import NUMBERS, Column, as_text, as_word, column_of
 from .messages import CliError
 from .tables import Table
 
@@ -23,8 +23,9 @@ _FEW_VALUES = 10
 class Target:
     """y as the estimators take it, its name or names, and what kind of problem it makes.
 
-    `classes` are those of a single target, of two the modelled one last. Estimators take the second in
-    order for it: where it is the first, y is 0 and 1, and `is_coded`.
+    `classes` are those of a single target with `counts` of their rows, of two the modelled one last.
+    Estimators take the second in order for it: where it is the first, y is 0 and 1, and `is_coded`.
+    `switches` are the values of several labels that count as 1.
     """
 
     y: Any
@@ -33,6 +34,8 @@ class Target:
     note: str = ""
     classes: tuple[Any, ...] = ()
     is_coded: bool = False
+    counts: tuple[int, ...] = ()
+    switches: tuple[Any, ...] = ()
 
 
 def read_target(
@@ -76,7 +79,7 @@ def target_columns(table: Table, wanted: tuple[str, ...]) -> dict[str, Any]:
         raise CliError(f"say what to predict with --target COL (the last columns are {columns})")
     for name in wanted:
         if name not in table.frame.columns:
-            raise no_such_column(table.frame, name)
+            raise no_such_column(table.frame.columns, name)
     return {name: table.frame[name] for name in wanted}
 
 
@@ -90,83 +93,93 @@ def make_target(
     columns: list[Any], names: list[str], task: str | None, positive: str | None = None
 ) -> Target:
     """Return the target as classes or numbers; what is not said is guessed."""
-    for column, name in zip(columns, names, strict=True):
-        check_varies(column, name)
-    guess, note = guess_task(columns, names)
+    known = [column_of(column, name) for column, name in zip(columns, names, strict=True)]
+    target = plan_target(known, task, positive)
+    return replace(target, y=target_values(target, columns))
+
+
+def plan_target(columns: list[Column], task: str | None, positive: str | None = None) -> Target:
+    """Return what kind of problem the target makes, by what is known of its columns; y is left open."""
+    for column in columns:
+        if not column.varies:
+            value = column.only_value()
+            raise CliError(
+                f"the target {column.name!r} is {as_word(value)} in every row; there is nothing to learn"
+            )
+    names = [column.name for column in columns]
+    guess, note = guess_task(columns)
     task = task or guess
     note = note if task == guess else ""
-    if len(columns) == 1 and task == "classification":
-        return class_target(as_labels(columns[0]), names, note, positive)
+    if task == "regression":
+        return Target(None, names, task, note if len(columns) == 1 else "")
     if len(columns) == 1:
-        return Target(as_floats(columns[0], names[0]), names, task, note)
-    if task == "classification":
-        Y = np.column_stack([as_switch(column, name) for column, name in zip(columns, names, strict=True)])
-        return Target(Y, names, task)
-    return Target(
-        np.column_stack([as_floats(c, n) for c, n in zip(columns, names, strict=True)]), names, task
-    )
+        return class_target(columns[0], note, positive)
+    return Target(None, names, task, switches=tuple(switch_of(column) for column in columns))
 
 
-def class_target(labels: Any, names: list[str], note: str, positive: str | None) -> Target:
+def class_target(column: Column, note: str, positive: str | None) -> Target:
     """Return a target of classes; of two, the one that is modelled becomes the second."""
-    found, counts = np.unique(labels, return_counts=True)
-    classes = found.tolist()
-    known = [str(label) for label in classes]
+    classes, counts = classes_of(column)
+    known, name = [str(label) for label in classes], column.name
     if positive is not None and positive not in known:
         raise CliError(f"there is no class {positive!r}; there are {', '.join(known[:8])}")
     if len(classes) > 2:
-        return Target(labels, names, "classification", note, tuple(classes))
-    chosen, why = modelled_class(classes, counts.tolist())
+        return Target(None, [name], "classification", note, tuple(classes), counts=tuple(counts))
+    chosen, why = modelled_class(classes, counts)
     if positive is not None:
         chosen, why = classes[known.index(positive)], "as asked"
     other = classes[1 - classes.index(chosen)]
-    n = int(counts[classes.index(chosen)])
+    n = counts[classes.index(chosen)]
     said = (
-        f"modelled is the probability of {names[0]} = {chosen}, {why} ({n:,} of {len(labels):,} rows); "
+        f"modelled is the probability of {name} = {chosen}, {why} ({n:,} of {sum(counts):,} rows); "
         f"--positive {shlex.quote(str(other))} models the other class"
     )
     note = f"{note}; {said}" if note else said
-    is_coded = chosen == classes[0]
-    y = (labels == chosen).astype(np.int64) if is_coded else labels
-    return Target(y, names, "classification", note, (other, chosen), is_coded)
+    pair = (sum(counts) - n, n)
+    return Target(None, [name], "classification", note, (other, chosen), chosen == classes[0], counts=pair)
 
 
-def check_varies(column: Any, name: str) -> None:
-    values = np.unique(np.asarray(column, dtype=object).astype(str))
-    if len(values) < 2:
-        raise CliError(f"the target {name!r} is {values[0]} in every row; there is nothing to learn")
+def classes_of(column: Column) -> tuple[list[Any], list[int]]:
+    """Return the classes in order, whole numbers as such, and how many rows each has."""
+    if column.kind != NUMBERS:
+        counts = column.words.counts.sort_index()
+        return [str(label) for label in counts.index], counts.tolist()
+    numbers = column.numbers.counted()
+    values = numbers.values.astype(np.int64) if numbers.are_whole() else numbers.values
+    return values.tolist(), numbers.counts.tolist()
 
 
-def guess_task(columns: list[Any], names: list[str]) -> tuple[str, str]:
+def guess_task(columns: list[Column]) -> tuple[str, str]:
     """Return the likelier task, and what to tell where it could be the other one."""
-    if any(is_text(column) for column in columns):
+    if any(column.kind != NUMBERS for column in columns):
         return "classification", ""
-    counts = [len(np.unique(np.asarray(column))) for column in columns]
+    counts = [len(column.numbers.counted().values) for column in columns]
     if all(count == 2 for count in counts):
         return "classification", ""
-    with np.errstate(invalid="ignore"):  # infinity is not whole
-        whole = all((np.asarray(column) % 1 == 0).all() for column in columns)
-    if whole and len(columns) == 1 and counts[0] <= _FEW_VALUES:
+    if len(columns) == 1 and counts[0] <= _FEW_VALUES and columns[0].numbers.are_whole():
         return "regression", (
-            f"the target {names[0]!r} has {counts[0]} different whole numbers, taken as amounts; "
+            f"the target {columns[0].name!r} has {counts[0]} different whole numbers, taken as amounts; "
             "if they are classes, add --task classification"
         )
     return "regression", ""
 
 
-def is_text(column: Any) -> bool:
-    if isinstance(column, np.ndarray):
-        return column.dtype.kind not in "fiu"
-    from pandas.api import types
+def target_values(target: Target, columns: list[Any]) -> Any:
+    """Return y of some rows, as the estimators take it."""
+    if target.task == "regression":
+        found = [as_floats(column, name) for column, name in zip(columns, target.names, strict=True)]
+        return found[0] if len(found) == 1 else np.column_stack(found)
+    if target.switches:
+        pairs = zip(columns, target.switches, strict=True)
+        return np.column_stack([(as_labels(c, type(value)) == value).astype(np.int64) for c, value in pairs])
+    labels = as_labels(columns[0], type(target.classes[0]))
+    return (labels == target.classes[1]).astype(np.int64) if target.is_coded else labels
 
-    return types.is_bool_dtype(column.dtype) or not types.is_numeric_dtype(column.dtype)
 
-
-def as_labels(column: Any) -> Any:
-    """Return classes as text or, where they are whole numbers, as such."""
-    if not is_text(column):
-        values = np.asarray(column)
-        return values.astype(np.int64) if (values % 1 == 0).all() else values.astype(np.float64)
+def as_labels(column: Any, kind: type) -> Any:
+    """Return classes as text or, where they are numbers, as such."""
+    if kind is not str:
+        return np.asarray(column).astype(np.int64 if kind is int else np.float64)
     if isinstance(column, np.ndarray):
         return column.astype(str)
     return as_text(column).to_numpy().astype(str)
@@ -184,12 +197,12 @@ def as_floats(column: Any, name: str) -> Any:
     return values
 
 
-def as_switch(column: Any, name: str) -> Any:
-    """Return one of several labels as 0 and 1."""
-    labels = as_labels(column)
-    classes = np.unique(labels)
+def switch_of(column: Column) -> Any:
+    """Return which value of one of several labels counts as 1."""
+    classes, _ = classes_of(column)
     if len(classes) != 2:
         raise CliError(
-            f"of several targets each must have two values for classification; {name!r} has {len(classes)}"
+            f"of several targets each must have two values for classification; {column.name!r} has "
+            f"{len(classes)}"
         )
-    return (labels == classes[1]).astype(np.int64)
+    return classes[1]

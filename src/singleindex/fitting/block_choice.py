@@ -26,6 +26,8 @@ from .whole import RECORDED
 
 # Readings that refits of cuts take at the most, and models of all rows; bins of the last reading.
 _MOST_FOR_CUTS, _MOST_FOR_ALL, _LAST_BINS = 4, 6, 4096
+# Readings after the first stage, with the last one.
+MOST_LATER = _MOST_FOR_CUTS + _MOST_FOR_ALL + 1
 
 
 def second_stage(

@@ -25,7 +25,7 @@ from ..solvers.many import Mover, look_at
 from ..solvers.result import FloatArray
 from .bank import Scores
 from .binned import BinnedJudge, check_binned_scoring, line_losses
-from .block_choice import finish, second_stage
+from .block_choice import MOST_LATER, finish, second_stage
 from .block_columns import telling_columns, with_all_columns
 from .block_models import Candidate, CellModels, FoldData, as_bank
 from .blocks import survey_targets
@@ -58,7 +58,7 @@ def search_blocks(
 ) -> Fitted:
     """Choose the settings on held-out rows of blocks, then learn w and the link from all."""
     folds, score = folds_of(settings.cv), check_binned_scoring(scoring, plan.is_classifier)
-    with RowsBar(teller, source):
+    with RowsBar(teller, source, most=2 + MOST_READINGS + MOST_LATER):
         facts = survey_targets(source)
         targets, unit = read_targets(facts)
         check_blocks(plan, len(targets))

@@ -123,22 +123,24 @@ class SearchProgress:
 
 
 class RowsBar:
-    """Tells how far a reading of the data has come, and how many rows per second it makes.
+    """Tells how far a reading of the data has come, how many rows per second it makes, and what is left.
 
     On a terminal a bar that is drawn over itself; elsewhere one line at the end of each reading. Silent
-    unless the estimator is verbose.
+    unless the estimator is verbose. `most` is the largest number of readings there may be.
     """
 
     WIDTH = 30
     EVERY = 0.2  # seconds between two drawings
 
-    def __init__(self, teller: Teller, source: Any, file: Any = None) -> None:
+    def __init__(self, teller: Teller, source: Any, file: Any = None, most: int | None = None) -> None:
         self.name, self.source, self.is_on = teller.name, source, teller.verbose
         self.file = sys.stderr if file is None else file
         self.total: int | None = source.n_rows
-        self.rows, self.n_readings, self.began, self.drawn = 0, 0, 0.0, 0.0
+        self.most = most
+        self.rows, self.n_readings, self.began, self.drawn, self.ended = 0, 0, 0.0, 0.0, 0.0
 
     def __enter__(self) -> RowsBar:
+        self.ended = time.perf_counter()
         if self.is_on:
             self.source.on_rows = self.add
         return self
@@ -154,7 +156,8 @@ class RowsBar:
             self._end()
             return
         if self.rows == 0:
-            self.began = self.drawn = now
+            # The first rows have been worked on by now: they count from the end of the reading before.
+            self.began, self.drawn = self.ended, 0.0
             self.n_readings += 1
         self.rows += n_rows
         if self.file.isatty() and now - self.drawn >= self.EVERY:
@@ -165,17 +168,31 @@ class RowsBar:
     def line(self, now: float) -> str:
         seconds = max(now - self.began, 1e-9)
         rate = f"{self.rows / seconds:,.0f} rows/s"
+        most = "" if self.most is None else f" of at most {self.most}"
+        said = f"[{self.name}] reading {self.n_readings}{most}"
         if self.total is None:
-            return f"[{self.name}] reading {self.n_readings}  {self.rows:,} rows  {rate}"
-        done = min(self.rows / self.total, 1.0)
+            return f"{said}  {self.rows:,} rows  {rate}"
+        done = min(self.rows / max(self.total, 1), 1.0)
+        left = f"{in_words(seconds / done - seconds)} left"
+        if self.most is not None:
+            left += f", {in_words(seconds / done * (self.most - self.n_readings + 1 - done))} at most in all"
+        # The bar comes last: on a narrow terminal it is what can be done without.
         bar = ("#" * round(done * self.WIDTH)).ljust(self.WIDTH, ".")
-        return f"[{self.name}] reading {self.n_readings} [{bar}] {self.rows:,}/{self.total:,} rows  {rate}"
+        return f"{said}  {left}  {rate}  {self.rows:,}/{self.total:,} rows [{bar}]"
 
     def _end(self) -> None:
         if not self.rows:
             return
         start = "\r" if self.file.isatty() else ""
+        self.total = self.rows
         self.file.write(start + self.line(time.perf_counter()) + "\n")
         self.file.flush()
-        self.total = self.rows
-        self.rows = 0
+        self.rows, self.ended = 0, time.perf_counter()
+
+
+def in_words(seconds: float) -> str:
+    """Return a time to come, to the minute where it is long."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .dates import are_dates
 from .errors import TableError
+from .summaries import DATES, LISTED, NUMBERS, Column, Numbers, Summary, Wants, Words
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
 # A text column with more different values than this share of its rows is no category.
@@ -46,19 +45,26 @@ class ColumnPlan:
 
 def plan_columns(frame: Any, choices: Choices) -> ColumnPlan:
     """Decide for each column of a data frame; missing values are the caller's business."""
-    check_named(frame, (*choices.drop, *choices.keep, *choices.categorical))
+    return plan_summary(Summary.of(frame), choices)
+
+
+def plan_summary(summary: Summary, choices: Choices) -> ColumnPlan:
+    """Decide for each column by what is known of it."""
+    columns = summary.columns
+    for name in (*choices.drop, *choices.keep, *choices.categorical):
+        if name not in columns:
+            raise no_such_column(columns, name)
     kinds: dict[str, str] = {}
     dropped = {name: "as asked" for name in choices.drop}
-    varies = which_vary(frame)
-    for name, column in frame.items():
+    for name, column in columns.items():
         if name in dropped:
             continue
-        kind, reason = judge(column, name, choices) if varies[name] else ("", reason_constant(column))
+        kind, reason = judge(column, choices) if column.varies else ("", reason_constant(column))
         if reason:
             dropped[name] = reason
         else:
             kinds[name] = kind
-    if not len(frame.columns):
+    if not columns:
         raise TableError("there are no columns beside the target; a table with features is needed")
     if not kinds:
         reasons = "; ".join(f"{name}: {why}" for name, why in list(dropped.items())[:5])
@@ -66,17 +72,16 @@ def plan_columns(frame: Any, choices: Choices) -> ColumnPlan:
     return ColumnPlan(kinds, dropped)
 
 
-def check_named(frame: Any, names: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in frame.columns:
-            raise no_such_column(frame, name)
+def wants_of(choices: Choices) -> Wants:
+    """Return what has to be known of columns where rows are not held together."""
+    return Wants(frozenset(choices.categorical), choices.dates == "days")
 
 
-def no_such_column(frame: Any, name: str) -> TableError:
+def no_such_column(names: Iterable[Any], name: str) -> TableError:
     """Return an error that names the nearest columns there are."""
     import difflib
 
-    columns = list(map(str, frame.columns))
+    columns = list(map(str, names))
     near = difflib.get_close_matches(name, columns, n=3, cutoff=0.5)
     shown = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {abridged(columns)}"
     return TableError(f"there is no column {name!r}; {shown}")
@@ -87,53 +92,32 @@ def abridged(names: list[str], most: int = 8) -> str:
     return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
-def which_vary(frame: Any) -> dict[str, bool]:
-    """Tell which columns have two different values, numbers all at once for the sake of wide tables."""
-    numeric = frame.select_dtypes(include=[np.number])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without a single value
-        low, high = numeric.min(axis=0, skipna=True), numeric.max(axis=0, skipna=True)
-    varies: dict[str, bool] = (low < high).to_dict()  # not where there is no value: NaN is not below NaN
-    others = [name for name in frame.columns if name not in varies]
-    return varies | {name: frame[name].nunique(dropna=True) > 1 for name in others}
+def reason_constant(column: Column) -> str:
+    if column.n_missing == column.n_rows:
+        return "no value at all"
+    return f"constant ({column.only_value()})"
 
 
-def reason_constant(column: Any) -> str:
-    values = column.dropna().unique()
-    return f"constant ({values[0]})" if len(values) else "no value at all"
-
-
-def judge(column: Any, name: str, choices: Choices) -> tuple[str, str]:
+def judge(column: Column, choices: Choices) -> tuple[str, str]:
     """Return the kind of a column that varies, and a reason to leave it out, or none."""
-    from pandas.api import types
-
-    if name in choices.categorical:
+    if column.name in choices.categorical or column.kind == LISTED:
         return CATEGORY, ""
-    if types.is_bool_dtype(column.dtype) or isinstance(column.dtype, type_of_category()):
-        return CATEGORY, ""
-    if types.is_datetime64_any_dtype(column.dtype):
+    if column.kind == DATES:
         return judge_date(choices)
-    if types.is_numeric_dtype(column.dtype):
-        reason = "" if name in choices.keep else reason_identifier(column.to_numpy(), name)
+    if column.kind == NUMBERS:
+        reason = "" if column.name in choices.keep else reason_identifier(column.numbers, column.name)
         return NUMBER, reason
-    return judge_text(column.dropna().astype(str).str.strip(), name, choices)
+    return judge_text(column.words, column.name, choices)
 
 
-def type_of_category() -> type:
-    import pandas
-
-    kind: type = pandas.CategoricalDtype
-    return kind
-
-
-def reason_identifier(column: Any, name: str) -> str:
+def reason_identifier(numbers: Numbers, name: str) -> str:
     """Say why numbers look like an identifier: whole ones, each there once, and more."""
-    values = column[~np.isnan(column)]
-    if not len(values) or (values != np.floor(values)).any() or len(np.unique(values)) < len(values):
+    if not numbers.are_whole() or not numbers.are_different():
         return ""
     if _ID_NAME.search(name) or _ID_NAME.search(name.lower()):
         return "looks like an identifier: a different whole number in every row, and so named"
-    if len(values) > 3 and values.max() - values.min() == len(values) - 1:
+    low, high = numbers.ends
+    if numbers.n > 3 and high - low == numbers.n - 1:
         return "looks like a row number: the whole numbers of a stretch, each once"
     return ""
 
@@ -144,41 +128,48 @@ def judge_date(choices: Choices) -> tuple[str, str]:
     return DATE, "a date; --dates days takes such columns in, as days since 1970"
 
 
-def judge_text(values: Any, name: str, choices: Choices) -> tuple[str, str]:
-    if are_dates(values):
+def judge_text(words: Words, name: str, choices: Choices) -> tuple[str, str]:
+    if are_dates(words.first):
         return judge_date(choices)
-    share = share_of_numbers(values.str.replace(",", ".", n=1))
-    if share >= _MOSTLY_NUMBERS and not has_codes(values):
-        raise slips_in_numbers(values, name)
-    n_different = values.nunique()
-    if name not in choices.keep and n_different > max(_FEW, _UNIQUE_SHARE * len(values)):
+    share = share_of_numbers(words)
+    if share >= _MOSTLY_NUMBERS and not has_codes(words):
+        raise slips_in_numbers(words, name)
+    n_different = len(words.counts)
+    if name in choices.keep:
+        return CATEGORY, ""
+    if n_different > max(_FEW, _UNIQUE_SHARE * words.n) or not words.is_complete:
+        more = "" if words.is_complete else "more than "
         return (
             CATEGORY,
-            f"text with {n_different} different values in {len(values)} rows, an identifier or prose",
+            f"text with {more}{n_different} different values in {words.n} rows, an identifier or prose",
         )
-    if n_different == len(values) > 3 and name not in choices.keep:
+    if n_different == words.n > 3:
         return CATEGORY, "text that is different in every row"
     return CATEGORY, ""
 
 
-def share_of_numbers(values: Any) -> float:
+def share_of_numbers(words: Words) -> float:
     import pandas
 
-    return float(pandas.to_numeric(values, errors="coerce").notna().mean())
+    values = words.counts.index.to_series().str.replace(",", ".", n=1)
+    is_number = pandas.to_numeric(values, errors="coerce").notna().to_numpy()
+    return float(words.counts[is_number].sum() / words.counts.sum())
 
 
-def has_codes(values: Any) -> bool:
+def has_codes(words: Words) -> bool:
     """Tell whether these are codes with leading zeros, read as text on purpose."""
-    return bool(values.str.fullmatch(r"0\d+").any())
+    return bool(words.counts.index.str.fullmatch(r"0\d+").any())
 
 
-def slips_in_numbers(values: Any, name: str) -> TableError:
+def slips_in_numbers(words: Words, name: str) -> TableError:
     import pandas
 
+    values = words.counts.index.to_series()
     bad = values[pandas.to_numeric(values, errors="coerce").isna()]
-    shown = ", ".join(map(repr, bad.unique()[:3]))
+    shown = ", ".join(map(repr, bad[:3]))
     option = "--decimal ," if bad.str.fullmatch(r"-?\d+,\d+").all() else f"--na {bad.iloc[0]!r} for missing"
+    n_bad = words.counts[bad.index].sum()
     return TableError(
-        f"column {name!r} holds numbers, but for {len(bad)} of {len(values)} values: {shown}; "
+        f"column {name!r} holds numbers, but for {n_bad} of {words.n} values: {shown}; "
         f"use {option}, --categorical {name!r}, or --drop {name!r}"
     )

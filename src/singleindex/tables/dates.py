@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from .errors import TableError
@@ -21,31 +22,48 @@ def are_dates(values: Any) -> bool:
     return len(values) > 0 and float(values.head(200).str.fullmatch(pattern).mean()) > 0.9
 
 
-def find_order(column: Any, name: str, told: str | None) -> str:
-    """Return whether the day or the month stands first in a column; where nothing tells, an error asks.
+@dataclass(frozen=True)
+class OrderSigns:
+    """The first dates of a column that have the day first, the month first, or could have either."""
 
-    Columns of dates that are no text, or have the year first, are as good with either answer.
-    """
-    if told is not None or not has_text(column):
-        return told or DAY_FIRST
-    text = column.dropna().astype(str).str.strip()
-    parts = text.str.extract(rf"^{_YEAR_LAST_FORM}$").dropna(subset=[0])
-    first, second = parts[0].astype(int), parts[1].astype(int)
-    by_day, by_month = text.loc[parts.index][first > 12], text.loc[parts.index][second > 12]
-    if len(by_day) and len(by_month):
-        raise TableError(
-            f"column {name!r} has the day first in {by_day.iloc[0]!r} and the month first in "
-            f"{by_month.iloc[0]!r}; write them alike, or leave the column out with --drop {name!r}"
-        )
-    if len(by_month):
-        return MONTH_FIRST
-    if not len(by_day) and (first != second).any():
-        unclear = text.loc[parts.index][first != second].iloc[0]
-        raise TableError(
-            f"column {name!r} holds dates such as {unclear!r}, and no row tells whether the day or the month "
-            f"stands first; add --date-order day-first or --date-order month-first"
-        )
-    return DAY_FIRST
+    day_first: str | None = None
+    month_first: str | None = None
+    unclear: str | None = None
+
+    @staticmethod
+    def of(column: Any) -> OrderSigns:
+        """Look at a column; where it is no text, or has the year first, there are no signs."""
+        if not has_text(column):
+            return OrderSigns()
+        text = column.dropna().astype(str).str.strip()
+        parts = text.str.extract(rf"^{_YEAR_LAST_FORM}$").dropna(subset=[0])
+        first, second = parts[0].astype(int), parts[1].astype(int)
+        text = text.loc[parts.index]
+        told = (text[first > 12], text[second > 12], text[first != second])
+        return OrderSigns(*(str(found.iloc[0]) if len(found) else None for found in told))
+
+    def merge(self, other: OrderSigns) -> OrderSigns:
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return OrderSigns(*(ours if ours is not None else others for ours, others in pairs))
+
+    def order(self, name: str) -> str:
+        """Return whether the day or the month stands first; where nothing tells, an error asks."""
+        if self.day_first is not None and self.month_first is not None:
+            raise TableError(
+                f"column {name!r} has the day first in {self.day_first!r} and the month first in "
+                f"{self.month_first!r}; write them alike, or leave the column out with --drop {name!r}"
+            )
+        if self.day_first is None and self.month_first is None and self.unclear is not None:
+            raise TableError(
+                f"column {name!r} holds dates such as {self.unclear!r}, and no row tells whether the day or "
+                f"the month stands first; add --date-order day-first or --date-order month-first"
+            )
+        return DAY_FIRST if self.month_first is None else MONTH_FIRST
+
+
+def find_order(column: Any, name: str, told: str | None) -> str:
+    """Return whether the day or the month stands first in a column."""
+    return told or OrderSigns.of(column).order(name)
 
 
 def has_text(column: Any) -> bool:
@@ -69,12 +87,15 @@ def as_days(column: Any, name: str, order: str | None, strict: bool = True) -> A
         dates = pandas.to_datetime(text, errors="coerce", utc=True, **how)
     bad = column[dates.isna() & column.notna()]
     if strict and len(bad):
-        like = "" if order is None else f", {order.replace('-', ' ')},"
-        raise TableError(
-            f"column {name!r} holds {bad.iloc[0]!r}, which is not a date like the others{like}; "
-            f"--drop {name!r}"
-        )
+        raise no_date(bad.iloc[0], name, order)
     return (dates - pandas.Timestamp(0, tz="UTC")) / pandas.Timedelta(days=1)
+
+
+def no_date(value: Any, name: str, order: str | None) -> TableError:
+    like = "" if order is None else f", {order.replace('-', ' ')},"
+    return TableError(
+        f"column {name!r} holds {value!r}, which is not a date like the others{like}; --drop {name!r}"
+    )
 
 
 def with_year_first(column: Any, order: str) -> Any:

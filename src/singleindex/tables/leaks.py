@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .columns import CATEGORY, NUMBER
-from .preparation import as_text
+from .summaries import as_text
 
 # As an AUC, a rank correlation, or the accuracy of a tree. Honest columns reach 0.975 on well-known data.
 _DECIDES = 0.98

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .columns import CATEGORY, DATE, NUMBER, Choices, ColumnPlan, abridged, plan_columns
-from .dates import DATE_ORDERS, as_days, find_order
+from .columns import CATEGORY, DATE, NUMBER, Choices, abridged, plan_summary
+from .dates import DATE_ORDERS, as_days
 from .errors import TableError
 from .recipe import Column, Feature, Recipe, absent
+from .summaries import Numbers, Summary, as_text
 
 IMPUTATIONS = ("median", "mean", "most-frequent")
 # Of the record in a model file. The first had no number, and neither orders of dates, ranges nor gaps.
@@ -156,17 +157,19 @@ class Preparation:
         plain = filled(typed[numbers], [fills[c] for c in numbers])
         if len(numbers) == len(self.columns):
             return plain
-        values, places = plain.to_numpy(), dict(zip(numbers, range(len(numbers)), strict=True))
-        blocks = []
+        # In one piece, as models take them: one array for each column would be copied together.
+        values, at = np.empty((len(typed), len(self.names))), 0
         for column in self.columns:
-            if column in self.categories:
-                matters = needed is None or column in needed
-                tell = say if matters else lambda text: None
-                blocks.append(self.encode(typed[column], column, str(fills[column]), tell))
-            else:
-                blocks.append(values[:, [places[column]]])
-        # One array: a service that asks for a row at a time waits for every column made on its own.
-        return pandas.DataFrame(np.hstack(blocks), index=typed.index, columns=self.names)
+            if column not in self.categories:
+                values[:, at] = plain[column]
+                at += 1
+                continue
+            matters = needed is None or column in needed
+            tell = say if matters else lambda text: None
+            end = at + len(self.shown_categories(column))
+            self.encode(typed[column], column, str(fills[column]), tell, values[:, at:end])
+            at = end
+        return pandas.DataFrame(values, index=typed.index, columns=self.names, copy=False)
 
     def completed(self, frame: Any, needed: set[str]) -> Any:
         """Return the columns in use, those that do not matter made up where they are absent."""
@@ -182,45 +185,59 @@ class Preparation:
         made = pandas.DataFrame({name: fills[name] for name in gone}, index=frame.index)
         return pandas.concat([frame, made], axis=1)[self.columns]
 
-    def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None]) -> Any:
-        """Return a column of 0 and 1 for each value of a text column."""
+    def encode(self, column: Any, name: str, fill: str, say: Callable[[str], None], into: np.ndarray) -> None:
+        """Write a column of 0 and 1 for each value of a text column."""
         import pandas
 
-        text = column.fillna(fill).to_numpy(object)
-        known = pandas.Index(self.categories[name], dtype=object)
-        codes = known.get_indexer(text)
-        new = sorted(set(text[codes < 0]))
+        codes, values = pandas.factorize(column)
+        words = [*values, fill]  # what is missing has the code -1
+        known = set(self.categories[name])
+        new = sorted(word for word in set(values) if word not in known)
         if new:
-            rows = int((codes < 0).sum())
+            rows = int(np.isin(codes, [k for k, word in enumerate(values) if word not in known]).sum())
             say(
                 f"column {name!r} has values that the model does not know, in {rows} rows: {abridged(new, 3)}"
             )
-        shown = np.arange(len(known) - len(self.shown_categories(name)), len(known))
-        return (codes[:, None] == shown).astype(np.float64)
+        places = {value: k for k, value in enumerate(self.shown_categories(name))}
+        place = np.array([places.get(word, -1) for word in words])[codes]
+        into[:] = place[:, None] == np.arange(len(places))
 
 
 def prepare(frame: Any, choices: Choices, impute: str | None, whole: Any = None) -> Preparation:
     """Learn from the training rows how to prepare a table; from the `whole`, in which order dates are."""
-    plan = plan_columns(frame, choices)
+    return learn(Summary.of(frame), choices, impute, None if whole is None else Summary.of(whole))
+
+
+def learn(
+    summary: Summary, choices: Choices, impute: str | None, whole: Summary | None = None
+) -> Preparation:
+    """Learn how to prepare a table from what is known of its columns."""
+    plan = plan_summary(summary, choices)
+    columns = {name: summary.columns[name] for name in plan.kinds}
     if impute is None:
-        refuse_missing(frame[list(plan.kinds)])
-    categories, orders = {}, {}
-    for name, kind in plan.kinds.items():
-        if kind == CATEGORY:
-            categories[name] = frequent(as_text(frame[name]), choices.max_categories)
-        elif kind == DATE:
-            orders[name] = find_order((frame if whole is None else whole)[name], name, choices.date_order)
-    numeric = numbers_and_days(frame, plan, orders)
+        refuse_gaps({name: column.n_missing for name, column in columns.items()}, summary.n_rows)
+    orders = {
+        name: choices.date_order or (whole or summary).columns[name].order_signs.order(name)
+        for name, kind in plan.kinds.items()
+        if kind == DATE
+    }
+    words = {
+        name: columns[name].words.by_frequency() for name, kind in plan.kinds.items() if kind == CATEGORY
+    }
+    numbers = {name: columns[name].numbers for name, kind in plan.kinds.items() if kind == NUMBER}
+    refuse_infinite(numbers)
+    numbers |= {name: columns[name].days(order) for name, order in orders.items()}
+    fill = _FILLS[impute or "median"]
     prepared = Preparation(
         columns=list(plan.kinds),
         kinds=list(plan.kinds.values()),
-        fills=fills_of(frame, plan, numeric, impute or "median"),
-        categories=categories,
+        fills=[words[name][0] if name in words else fill(numbers[name]) for name in plan.kinds],
+        categories={name: sorted(found[: choices.max_categories]) for name, found in words.items()},
         dropped=dict(plan.dropped),
         imputed=impute,
         date_orders=orders,
-        ranges=ranges_of(numeric),
-        gaps=gaps_of(frame[list(plan.kinds)]),
+        ranges={name: list(found.ends) for name, found in numbers.items() if found.n},
+        gaps={name: c.n_missing / c.n_rows for name, c in columns.items() if c.n_missing},
     )
     if len(set(prepared.names)) < len(prepared.names):
         twice = next(name for name in prepared.names if prepared.names.count(name) > 1)
@@ -228,18 +245,35 @@ def prepare(frame: Any, choices: Choices, impute: str | None, whole: Any = None)
     return prepared
 
 
+_FILLS = {"median": Numbers.median, "mean": Numbers.mean, "most-frequent": Numbers.most_frequent}
+
+
 def refuse_missing(frame: Any) -> None:
     """Raise where values are missing, with a count for each column."""
-    counts = frame.isna().sum()
-    counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-    if not len(counts):
+    refuse_gaps(frame.isna().sum().to_dict(), len(frame))
+
+
+def refuse_gaps(missing: dict[str, int], n_rows: int) -> None:
+    counts = {name: n for name, n in sorted(missing.items(), key=lambda item: -item[1]) if n}
+    if not counts:
         return
-    shown = ", ".join(f"{name!r} {count}" for name, count in counts.head(10).items())
+    shown = ", ".join(f"{name!r} {count}" for name, count in list(counts.items())[:10])
     more = f" and {len(counts) - 10} more columns" if len(counts) > 10 else ""
     raise TableError(
-        f"{counts.sum()} values are missing in {len(counts)} columns of {len(frame)} rows: {shown}{more}; "
-        "fill them with --impute median (or mean, most-frequent), or leave columns out with --drop COL"
+        f"{sum(counts.values())} values are missing in {len(counts)} columns of {n_rows} rows: "
+        f"{shown}{more}; fill them with --impute median (or mean, most-frequent), or leave columns out with "
+        "--drop COL"
     )
+
+
+def refuse_infinite(numbers: dict[str, Numbers]) -> None:
+    for name, found in numbers.items():
+        if not np.isfinite(found.ends).all():
+            raise infinite(name, found.n_infinite())
+
+
+def infinite(name: str, count: int) -> TableError:
+    return TableError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
 
 
 def as_numbers(frame: Any) -> Any:
@@ -248,11 +282,10 @@ def as_numbers(frame: Any) -> Any:
 
     try:
         numbers = frame.astype(np.float64)
-        infinite = np.isinf(numbers).sum()
-        if infinite.any():
-            name = infinite.idxmax()
-            count = infinite[name]
-            raise TableError(f"column {name!r} holds {count} infinite values; --na inf makes them missing")
+        n_infinite = np.isinf(numbers).sum()
+        if n_infinite.any():
+            name = n_infinite.idxmax()
+            raise infinite(name, n_infinite[name])
         return numbers
     except OverflowError:
         raise TableError("a column holds whole numbers beyond 1e308; leave it out with --drop COL") from None
@@ -279,61 +312,7 @@ def filled(numbers: Any, fills: list[Any]) -> Any:
 
     values = numbers.to_numpy()
     values = np.where(np.isnan(values), np.array(fills, dtype=np.float64), values)
-    return pandas.DataFrame(values, index=numbers.index, columns=numbers.columns)
-
-
-def as_text(column: Any) -> Any:
-    """Return a column as text, missing values as they are; whole numbers without a point."""
-    import pandas
-
-    if pandas.api.types.is_float_dtype(column.dtype) and (column.dropna() % 1 == 0).all():
-        column = column.astype("Int64")
-    values = zip(column.to_numpy(object), column.isna(), strict=True)
-    text = [None if gap else str(value).strip() for value, gap in values]
-    return pandas.Series(text, index=column.index, name=column.name, dtype=object)
-
-
-def frequent(text: Any, most: int) -> list[str]:
-    """Return the most frequent values, in alphabetical order; the others are as if unknown."""
-    counts = text.value_counts()
-    return sorted(counts.index[:most])
-
-
-def numbers_and_days(frame: Any, plan: ColumnPlan, orders: dict[str, str]) -> Any:
-    """Return the columns that are no text as numbers, gaps as they are."""
-    numbers = as_numbers(frame[[name for name, kind in plan.kinds.items() if kind == NUMBER]])
-    days = {name: as_days(frame[name], name, order) for name, order in orders.items()}
-    return numbers.assign(**days)
-
-
-def ranges_of(numeric: Any) -> dict[str, list[float]]:
-    low, high = numeric.min(), numeric.max()
-    return {
-        str(name): [float(a), float(b)]
-        for name, a, b in zip(numeric.columns, low, high, strict=True)
-        if a <= b
-    }
-
-
-def gaps_of(frame: Any) -> dict[str, float]:
-    shares = frame.isna().mean()
-    return {str(name): float(share) for name, share in shares[shares > 0].items()}
-
-
-def fills_of(frame: Any, plan: ColumnPlan, numeric: Any, how: str) -> list[float | str]:
-    """Return for each column what stands in for a missing value; text gets its most frequent value."""
-    found: dict[str, float | str] = summary_values(numeric, how)
-    for name, kind in plan.kinds.items():
-        if kind == CATEGORY:
-            found[name] = str(as_text(frame[name]).value_counts().index[0])
-    return [found[name] for name in plan.kinds]
-
-
-def summary_values(numeric: Any, how: str) -> dict[str, float | str]:
-    if not numeric.shape[1]:
-        return {}
-    values = {"median": numeric.median, "mean": numeric.mean, "most-frequent": lambda: numeric.mode().iloc[0]}
-    return {str(name): float(value) for name, value in values[how]().items()}
+    return pandas.DataFrame(values, index=numbers.index, columns=numbers.columns, copy=False)
 
 
 @dataclass(frozen=True)

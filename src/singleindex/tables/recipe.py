@@ -13,6 +13,7 @@ import numpy as np
 from .columns import CATEGORY, DATE, NUMBER, abridged
 from .dates import as_days
 from .errors import TableError
+from .summaries import as_text
 
 TEXT = "text"  # as it is written; a category of the command line is without blanks at its ends
 KINDS = (NUMBER, TEXT, CATEGORY, DATE)
@@ -166,7 +167,7 @@ def absent(lacking: list[str], n_needed: int, frame: Any) -> TableError:
 
 def typed(column: Column, values: Any) -> Any:
     """Return a column as numbers, or text; values that may not be are an error."""
-    from .preparation import as_numbers, as_text
+    from .preparation import as_numbers
 
     if column.kind == DATE:
         return as_days(values, column.name, column.date_order)

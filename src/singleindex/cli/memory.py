@@ -1,0 +1,107 @@
+"""How much memory a command may take, and whether files are read whole or in blocks of rows."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .messages import say_note
+from .read_options import ReadOptions
+from .several import matching
+from .tables import IN_BLOCKS, PACKED, guess_format
+
+_UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+# What the program and a few blocks take, measured by benchmarks/cli.py.
+LEAST = 512 << 20
+# A byte of a file held whole: its text, the columns, the features, and what a search makes of these.
+_PER_BYTE = {"csv": 12, "tsv": 12, "svmlight": 6, "parquet": 40}
+_PACKED_TEXT = 4
+
+
+@dataclass(frozen=True)
+class MemoryOptions:
+    """What the user said about memory."""
+
+    memory: int | None = None
+    in_blocks: bool | None = None
+    sample: int | None = None
+
+
+def parse_size(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    """Read a size such as 2GB."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?B?)\s*", text.upper())
+    if found is None:
+        raise click.BadParameter("a size such as 2GB or 800MB")
+    size = int(float(found[1]) * _UNITS[found[2][0] + "B"])
+    if size < LEAST:
+        raise click.BadParameter(f"{LEAST >> 20}MB are the least that blocks of rows can do with")
+    return size
+
+
+def memory_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options on memory."""
+    command = click.option(
+        "--in-blocks/--in-memory",
+        "in_blocks",
+        default=None,
+        help="Read CSV, Parquet and svmlight files in blocks of rows, or whole; chosen by their size.",
+    )(command)
+    return click.option(
+        "--memory",
+        metavar="SIZE",
+        callback=parse_size,
+        help="The most memory to take, such as 2GB, 512MB at the least; half of what is free if not given. "
+        "Files that would need more are read in blocks of rows.",
+    )(command)
+
+
+def goes_by_blocks(names: Sequence[str], reading: ReadOptions, options: MemoryOptions) -> bool:
+    """Return whether files are read in blocks: as asked, or where they would not fit into memory."""
+    if options.in_blocks is not None:
+        return options.in_blocks
+    if "-" in names:
+        return False
+    paths = [path for name in names for path in matching(name) if Path(path).is_file()]
+    kinds = [reading.format or guess_format(path) for path in paths]
+    if not paths or len(set(kinds)) > 1 or kinds[0] not in IN_BLOCKS:
+        return False
+    need, bound = sum(map(need_of, paths, kinds)), options.memory or free_memory() // 2
+    if need <= bound:
+        return False
+    say_note(
+        f"held in memory, these files would take about {as_size(need)}, more than {as_size(bound)}: they are "
+        "read in blocks of rows (--in-memory reads them whole, --memory raises the bound)"
+    )
+    return True
+
+
+def need_of(path: str, kind: str) -> int:
+    packed = _PACKED_TEXT if Path(path).suffix.lower() in PACKED else 1
+    return os.path.getsize(path) * packed * _PER_BYTE[kind]
+
+
+def free_memory() -> int:
+    """Return the bytes that programs may still take, by the system."""
+    try:
+        with open("/proc/meminfo") as file:
+            found = re.search(r"MemAvailable:\s+(\d+) kB", file.read())
+        if found is not None:
+            return int(found[1]) << 10
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (ValueError, OSError, AttributeError):  # no such thing on this system
+        return 4 << 30
+
+
+def as_size(n_bytes: int) -> str:
+    return f"{n_bytes / (1 << 30):.1f} GB" if n_bytes >= 1 << 30 else f"{n_bytes >> 20} MB"
