@@ -15,6 +15,7 @@ from singleindex import (
     SingleIndexClassifierCV,
     SingleIndexRegressor,
     SingleIndexRegressorCV,
+    Slisotron,
 )
 from singleindex.datasets import make_single_index
 from singleindex.inspection import plot_effects, plot_link, plot_selection, resample
@@ -346,6 +347,8 @@ def test_says_what_to_do():
     low_rank = SingleIndexClassifier(1, structure=LowRank((4, 5))).fit(made.X, made.y)
     with pytest.raises(ValueError, match="LowRank is none"):
         quick(low_rank, made.X, made.y)
+    with pytest.raises(ValueError, match="Slisotron uses all"):
+        quick(Slisotron().fit(made.X, made.y), made.X, made.y)
 
 
 def test_a_bar_is_drawn_where_it_is_asked_for(capsys):

@@ -6,15 +6,10 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from .data import Data, Rows
 from .decisions import Threshold, check_threshold, confusion_of, parse_class_weight
 from .messages import CliError
 from .structures import make_structure
-
-# Rows that are asked at most which features they find again.
-_MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -82,28 +77,22 @@ def run_fit(model: Any, data: Data, options: FitOptions, notes: list[str]) -> Fi
         model.fit(data.train.X, data.train.y, data.train.weight)
     # What the model remembers goes into the file; how chatty it was does not belong there.
     model.set_params(verbose=0, n_jobs=None)
-    stable = find_stable(model, data)
+    stable = stable_record(model, data)
     if data.test is None:
         return Fitting(model, notes, {}, {}, None, {}, stable)
     scored = with_scores(model, notes, data.seen, data.test, options.threshold or Threshold())
     return replace(scored, stable=stable)
 
 
-def find_stable(model: Any, data: Data) -> dict[str, Any] | None:
-    """Return the features that halves of the rows find again, and the rule; None where it cannot be told."""
-    from ..inspection import resample
+def stable_record(model: Any, data: Data) -> dict[str, Any] | None:
+    """Return the names of the features that halves of the rows find again, and how many may be false."""
+    from ..inspection.stable import find_stable
 
-    X, y, weight = data.train.X, data.train.y, data.train.weight
-    if data.train.n > _MOST_ROWS:  # halves of so many find whatever there is to be found
-        some = np.sort(np.random.default_rng(0).choice(data.train.n, _MOST_ROWS, replace=False))
-        X, y, weight = X[some], y[some], None if weight is None else weight[some]
-    try:
-        found = resample(model, X, y, sample_weight=weight, n_permutations=0, random_state=0)
-    except ValueError:  # too few rows, or a structure whose parts are not features
+    found = find_stable(model, data.seen.X, data.seen.y, data.seen.weight)
+    if found is None:
         return None
-    rule, stable = found.rule(), set(found.stable().tolist())
-    ordered = [j for j in np.argsort(-found.shares().max(axis=1), kind="stable").tolist() if j in stable]
-    return {"features": [data.preparation.names[j] for j in ordered], "bound": rule.bound, "rule": str(rule)}
+    names = data.preparation.names
+    return {"features": [names[j] for j in found.features], "bound": found.bound}
 
 
 def make_estimator(data: Data, options: FitOptions, structure: Any, folds: int, verbose: bool) -> Any:

@@ -20,6 +20,7 @@ from ._report.form import form_record, why_no_form
 from ._report.page import build_page
 from ._report.recipe import python_lines
 from ._report.svg import short
+from .stable import find_stable
 
 
 def make_report(
@@ -116,6 +117,7 @@ def make_report(
     train, test = (X, y, weight), None if X_test is None else (X_test, np.asarray(y_test), None)
     outputs = output_names(model, target_name, class_names)
     facts = collect(model, train, test, names(feature_names), outputs, n_folds, n_jobs)
+    stable = find_stable(model, X, y, weight)
     about = {
         "title": title or f"{type(model).__name__} for {target_name}",
         "target": target_name,
@@ -129,6 +131,8 @@ def make_report(
         "threshold": own_threshold if threshold is None else threshold,
         "costs": costs,
         "p_value": p_value_of(model, facts),
+        "stable": None if stable is None else [names(feature_names)[j] for j in stable.features],
+        "n_false": None if stable is None else stable.bound,
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..estimators.base import Problem, SingleIndexBase, problem_of
 from ..estimators.outputs import Facts, facts_of
+from ..estimators.slisotron import Slisotron
 from ..fitting.blocks import is_in_blocks
 from ..fitting.checks import check_count
 from ..fitting.halves import PartPlan, atoms_of, order_of_atoms, score_without
@@ -123,6 +124,8 @@ def _check(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple
             f"resample takes a fitted single-index regressor or classifier, got {type(model).__name__}; of a "
             "pipeline pass its last step, and X as the steps before it make it."
         )
+    if isinstance(model, Slisotron):
+        raise ValueError("resample chooses features, and Slisotron uses all of them; fit another estimator.")
     facts = facts_of(model)
     if is_in_blocks(X):
         raise ValueError("resample needs rows in memory; pass an array, sparse matrix or data frame of some.")

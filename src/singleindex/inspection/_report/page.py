@@ -63,12 +63,13 @@ def filled_in(template: str, parts: dict[str, str]) -> str:
 def answer_section(model: Any, facts: Facts, about: dict[str, Any]) -> str:
     n_used, scores = len(facts.features), facts.test or facts.held_out
     measure = HEADLINE[is_classifier(model)]
-    lead = escape(headline(facts_of(model), about["target"], about["p_value"]))
+    lead = escape(headline(facts_of(model), about["target"], about["p_value"], about["stable"]))
     where = f"{about['n_test']:,} held-out rows" if facts.test else "rows left out of the fit in turn"
     tiles = [
         ("rows", f"{about['n_rows']:,}"),
         ("features", f"{about['n_features']:,}"),
         ("in use", f"{n_used:,}"),
+        *([] if about["stable"] is None else [("stable", f"{len(about['stable']):,}")]),
     ]
     tiles += [
         (f"{measure}, {name}", tile_text(found[measure], scores.errors[name].get(measure)))
@@ -128,13 +129,23 @@ def link_table(link: Any, probability: bool) -> str:
 # ---------------------------------------------------------------- features
 
 
+_STABLE = (
+    " <em>Stable</em> are features that random halves of the rows find again and again: of these, at most "
+    "{:.2g} is expected to be there by chance, and the others are not to be relied on."
+)
+_IN_MODELS = (
+    " <em>In models</em> tells in what share of the averaged models the feature was used; noise can be in "
+    "all of them."
+)
+
+
 def feature_section(facts: Facts, about: dict[str, Any]) -> str:
     if not facts.features:
         return section("features", "Which features matter?", "<p>None has a weight.</p>")
     doubt = ""
     if not has_evidence(about["p_value"]):
         doubt = "<p>None, as far as these rows tell: what follows is what such a fit finds in noise.</p>"
-    tables = [feature_table(facts, k) for k in range(len(facts.outputs))]
+    tables = [feature_table(facts, k, about["stable"]) for k in range(len(facts.outputs))]
     body = "".join(tables[:_MOST_TABLES])
     if len(tables) > _MOST_TABLES:
         body += f"<details><summary>More</summary>{''.join(tables[_MOST_TABLES:])}</details>"
@@ -143,17 +154,14 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         "alike, when the feature goes up by one standard deviation (its <em>spread</em>); <em>for "
         "example</em> is what a round step makes of the mean prediction; <em>weight</em> is by how much the "
         "index moves per unit of the feature."
-        + (
-            " <em>In folds</em> tells in what share of the averaged models of the folds the feature was "
-            "used; noise can be in all of them.</p>"
-            if facts.features[0].stability is not None
-            else "</p>"
-        )
+        + ("" if about["stable"] is None else _STABLE.format(about["n_false"]))
+        + ("" if facts.features[0].stability is None else _IN_MODELS)
+        + "</p>"
     )
     return section("features", "Which features matter?", doubt + intro + body)
 
 
-def feature_table(facts: Facts, k: int) -> str:
+def feature_table(facts: Facts, k: int, stable: list[str] | None) -> str:
     """Return the features with a weight for one output, those that change its prediction most first."""
     name, several = facts.outputs[k], len(facts.outputs) > 1
     used = [one for one in facts.features if one.weights[k]] if several else facts.features
@@ -163,9 +171,9 @@ def feature_table(facts: Facts, k: int) -> str:
     shown = sorted(used, key=lambda one: -abs(one.effects[k]))[:_MOST_FEATURES] if several else used
     shown = shown[:_MOST_FEATURES]
     largest = max(abs(one.effects[k]) for one in shown) or 1.0
-    stable = shown[0].stability is not None
     columns = [("feature", "text"), ("effect", "number"), ("for example", "text"), ("weight", "number")]
-    columns += [("in folds", "number")] if stable else []
+    columns += [] if stable is None else [("stable", "text")]
+    columns += [] if shown[0].stability is None else [("in models", "number")]
     columns += [("mean", "number"), ("spread", "number")]
     rows = "".join(feature_row(one, k, largest, stable) for one in shown)
     more = ""
@@ -185,7 +193,7 @@ def head(name: str, kind: str) -> str:
     )
 
 
-def feature_row(feature: Feature, k: int, largest: float, stable: bool) -> str:
+def feature_row(feature: Feature, k: int, largest: float, stable: list[str] | None) -> str:
     weight, effect, words = feature.weights[k], feature.effects[k], feature.words[k]
     width = 50 * abs(effect) / largest
     side = f"left:50%;width:{width:.1f}%" if effect >= 0 else f"right:50%;width:{width:.1f}%"
@@ -197,7 +205,9 @@ def feature_row(feature: Feature, k: int, largest: float, stable: bool) -> str:
         f"<td>{escape(words)}</td>",
         f'<td data-value="{weight!r}">{short(weight)}</td>',
     ]
-    if stable:
+    if stable is not None:
+        cells.append(f"<td>{'yes' if feature.name in stable else '–'}</td>")
+    if feature.stability is not None:
         cells.append(f'<td data-value="{feature.stability!r}">{feature.stability:.0%}</td>')
     cells.append(f'<td data-value="{feature.mean!r}">{short(feature.mean)}</td>')
     cells.append(f'<td data-value="{feature.spread!r}">{short(feature.spread)}</td>')
