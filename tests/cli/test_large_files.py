@@ -17,7 +17,7 @@ from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV
 from singleindex.cli import block_tables
 from singleindex.cli.block_data import RowSample, places_of, sample_rows
 from singleindex.cli.block_tables import BlockTables
-from singleindex.cli.memory import MemoryOptions, goes_by_blocks, need_of
+from singleindex.cli.memory import MemoryOptions, goes_by_blocks, need_of, rows_in
 from singleindex.cli.messages import ExitCode, ProgressLine
 from singleindex.cli.model_file import read_model
 from singleindex.cli.read_options import ReadOptions
@@ -272,6 +272,10 @@ def test_files_are_read_in_blocks_where_they_would_not_fit(tmp_path, visits):
     assert goes_by_blocks([str(path)], ReadOptions(), MemoryOptions(memory=need - 1))
     assert goes_by_blocks([str(tmp_path / "*.csv")], ReadOptions(), MemoryOptions(memory=need - 1))
     assert not goes_by_blocks([str(path)], ReadOptions(), MemoryOptions(memory=1, in_blocks=False))
+    assert goes_by_blocks([str(path)], ReadOptions(), MemoryOptions(memory=need), per_row=1)
+    visits.to_parquet(tmp_path / "v.parquet")
+    assert rows_in(str(tmp_path / "v.parquet"), "parquet", 0) == 1000
+    assert rows_in(str(path), "csv", path.stat().st_size) == pytest.approx(1000, rel=0.05)
     with gzip.open(tmp_path / "v.csv.gz", "wb") as file:
         file.write(path.read_bytes())
     assert need_of(str(tmp_path / "v.csv.gz"), "csv") > need / 2

@@ -14,7 +14,7 @@ from .data import Data, DataOptions, load_data
 from .decisions import THRESHOLD, Threshold, note_on_threshold
 from .drift import index_facts
 from .fitting import FitOptions, Fitting, plan_fit, run_fit
-from .memory import MemoryOptions, goes_by_blocks, memory_options
+from .memory import PER_SEARCHED_ROW, MemoryOptions, goes_by_blocks, memory_options
 from .messages import CliError, counted, progress, say_note, say_warning
 from .model_file import ModelFile, write_model
 from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talking
@@ -168,7 +168,7 @@ def command(
 
 def load(names: tuple[str, ...], reading: ReadOptions, options: DataOptions, memory: MemoryOptions) -> Data:
     """Read the files whole, a sample of their rows, or what blocks of them say."""
-    by_blocks = goes_by_blocks(names, reading, memory)
+    by_blocks = goes_by_blocks(names, reading, memory, PER_SEARCHED_ROW)
     if by_blocks or (memory.sample is not None and "-" not in names):
         from .block_data import load_blocks, sample_rows
         from .block_tables import BlockTables
