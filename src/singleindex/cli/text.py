@@ -154,11 +154,9 @@ def score_lines(file: ModelFile) -> list[str]:
         value, name = search.score, scoring
         if scoring.startswith("neg_"):
             value, name = -value, scoring[4:]
-        n_tried = len(search.results["mean_test_score"])
-        what = f"{name.replace('_', ' ')} {as_written(value)} over the folds"
-        lines.append(
-            f"{'chosen by':10s}{what}, the best of {n_tried} candidates (new rows: --holdout, or report)"
-        )
+        n_tried, n = len(search.results["mean_test_score"]), search.n_averaged
+        how = f"an average of {n} of {n_tried} candidates" if n > 1 else f"the best of {n_tried} candidates"
+        lines.append(f"{'chosen by':10s}{name.replace('_', ' ')} {as_written(value)} over the folds: {how}")
         lines += held_out_lines(search)
     if record.get("test_scores"):
         table = score_table(

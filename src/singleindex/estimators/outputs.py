@@ -55,6 +55,15 @@ class Search:
     held_out: dict[str, dict[str, float]]
     p_value: float | None
 
+    @property
+    def n_averaged(self) -> int:
+        """How many candidates of its last stage the model is an average of."""
+        weight, stage = self.results.get("weight"), self.results.get("stage")
+        if weight is None:
+            return 1
+        last = slice(None) if stage is None else stage == np.max(stage)
+        return max(1, int(np.count_nonzero(weight[last])))
+
 
 @dataclass(frozen=True)
 class Facts:

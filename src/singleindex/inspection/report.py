@@ -190,7 +190,7 @@ def settings_of(model: Any) -> dict[str, Any]:
     scores = search.results["mean_test_score"]
     return found | {
         "candidates compared": len(scores),
-        "of them in the model": max(1, int(np.count_nonzero(search.results.get("weight", 0)))),
+        "of them averaged": search.n_averaged,
         "compared by": f"{score_name(search, facts_of(model).kind)[0]} on rows left out",
     }
 
