@@ -245,9 +245,12 @@ def test_score_tells_of_drift(cli, model, tmp_path):
     moved.loc[:99, "Dosis"] = np.nan
     moved.to_csv("moved.csv", index=False)
     out = cli("score", "m.sim", "moved.csv")[1]
-    assert "these rows differ in: index, values out of range, gaps" in out
+    assert "these rows differ in: index, Laborwert, Alter, values out of range, gaps" in out
+    assert "  'Alter': mean " in out
     drift = json.loads(cli("score", "m.sim", "moved.csv", "--json")[1])["drift"]
     assert drift["index"][0]["shift"] > 0.4
+    assert list(drift["features"]) == ["Laborwert", "Alter"]
+    assert drift["features"]["Laborwert"]["shift"] > 1
     assert drift["out_of_range"]["Alter"] > 0.1
     assert drift["gaps"]["Dosis"] == {"share": pytest.approx(0.36, abs=0.03), "training": 0.05}
 

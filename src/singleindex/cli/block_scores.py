@@ -14,6 +14,7 @@ from ..tables.recipe import Recipe
 from ..tables.summaries import TEXT, Summary
 from .block_data import RowSample, as_frame, places_of, without_mixtures
 from .block_tables import BlockTables
+from .drift import means_of
 from .messages import CliError, counting_rows, say_note
 from .model_file import ModelFile, prepared_rows
 from .read_options import ReadOptions
@@ -79,6 +80,7 @@ def scored_blocks(file: ModelFile, names: Sequence[str], options: ReadOptions, a
     tables = tables_for(file, names, options)
     target = read_targets(file, tables, asked)
     sample, counts = RowSample(_MOST_SCORED // len(file.facts.outputs)), None
+    means, n_rows = None, 0
     with counting_rows("scoring", tables):
         for start, table, X, odd in prepared_blocks(file, tables, asked.impute):
             columns = target_columns(table, asked.target)
@@ -90,6 +92,8 @@ def scored_blocks(file: ModelFile, names: Sequence[str], options: ReadOptions, a
             sample.add(places, Table(table.source, matrix=values, arrays={"y": y}))
             if odd is not None:
                 counts = odd.counts() if counts is None else counts.merge(odd.counts())
+            own, n_rows = means_of(file, X), n_rows + table.n_rows
+            means = own if means is None else means + (own - means) * table.n_rows / n_rows
     found = sample.table("predictions")
     if found is None:
         raise CliError("the target is missing in every row; name another column with --target")
@@ -97,7 +101,7 @@ def scored_blocks(file: ModelFile, names: Sequence[str], options: ReadOptions, a
         say_note(f"scored are a random {found.n_rows:,} of {sample.n_offered:,} rows, the same every time")
     k = predicted.value.shape[1]
     value, rank, index = np.split(found.matrix, [k, k + predicted.rank.shape[1]], axis=1)
-    return Scored(Predictions(value, rank), index, found.arrays["y"], counts)
+    return Scored(Predictions(value, rank), index, found.arrays["y"], counts, means)
 
 
 def read_targets(file: ModelFile, tables: BlockTables, asked: Asked) -> Target:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..tables.numbers import as_written
+
 if TYPE_CHECKING:
     from ..tables.oddities import OddCounts
     from .model_file import ModelFile
@@ -27,9 +29,21 @@ def index_facts(model: Any, X: Any) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def drift_of(file: ModelFile, index: Any, odd: OddCounts | None) -> dict[str, Any]:
+def means_of(file: ModelFile, X: Any) -> Any:
+    """Return the means of the features in use; None where the model knows none to compare them with."""
+    known = file.facts.background
+    if known is None:
+        return None
+    used = known["feature"].tolist()
+    columns = X.iloc[:, used] if hasattr(X, "iloc") else X[:, used]
+    return np.asarray(columns.mean(axis=0), dtype=np.float64).ravel()
+
+
+def drift_of(file: ModelFile, index: Any, odd: OddCounts | None, means: Any = None) -> dict[str, Any]:
     """Return the figures; empty for models that were saved without those of their training rows."""
     found: dict[str, Any] = {}
+    if means is not None and file.record:
+        found["features"] = feature_shifts(file, means, len(index))
     if file.record.get("training_index"):
         columns = np.asarray(index, dtype=np.float64).reshape(len(index), -1).T
         found["index"] = [
@@ -46,6 +60,24 @@ def drift_of(file: ModelFile, index: Any, odd: OddCounts | None) -> dict[str, An
             if share or name in odd.preparation.gaps
         }
     return found
+
+
+def feature_shifts(file: ModelFile, means: Any, n_rows: int) -> dict[str, dict[str, float]]:
+    """Return the features whose mean has moved, in spreads of the training rows, the farthest first."""
+    known: Any = file.facts.background
+    was, spread = known["mean"], np.where(known["spread"] > 0, known["spread"], np.inf)
+    shift = (means - was) / spread
+    least = max(_SHIFT, _SURE * np.sqrt(1 / n_rows + 1 / file.record["n_rows"]))
+    names = file.preparation.names
+    return {
+        names[known["feature"][k]]: {
+            "shift": float(shift[k]),
+            "mean": float(means[k]),
+            "training": float(was[k]),
+        }
+        for k in np.argsort(-np.abs(shift), kind="stable").tolist()
+        if abs(shift[k]) > least
+    }
 
 
 def shift_of(index: Any, facts: dict[str, Any]) -> dict[str, float]:
@@ -73,6 +105,13 @@ def drift_lines(drift: dict[str, Any], names: list[str]) -> list[str]:
         )
         moved = abs(shift["shift"]) > max(_SHIFT, _SURE * shift["standard_error"])
         verdicts += [f"index{name}"] if moved or shift["rare"] > _RARE else []
+    moved_features = list(drift.get("features", {}).items())
+    for name, one in moved_features[:_MOST_COLUMNS]:
+        lines.append(
+            f"  {name!r}: mean {as_written(one['mean'], 3)}, in training {as_written(one['training'], 3)} "
+            f"({one['shift']:+.1f} standard deviations)"
+        )
+    verdicts += [", ".join(name for name, _ in moved_features[:_MOST_COLUMNS])] if moved_features else []
     for key, words in (("out_of_range", "out of range"), ("unknown", "of unknown text")):
         if key in drift:
             lines.append(f"  values {words}, none in training: {columns_in_words(drift[key])}")

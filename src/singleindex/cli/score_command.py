@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .decisions import THRESHOLD, Threshold, check_threshold, confusion_lines, confusion_of
-from .drift import drift_lines, drift_of
+from .drift import drift_lines, drift_of, means_of
 from .memory import MemoryOptions, goes_by_blocks, memory_options
 from .messages import CliError, printable_lines, say_note
 from .model_file import ModelFile, prepared_rows, read_for, read_model
@@ -71,7 +71,7 @@ def command(
     scores, null, errors = scores_of(file, scored.predicted, scored.y)
     threshold = threshold or file.threshold
     confusion = confusion_of(file.model, scored.predicted.value, scored.y, threshold)
-    drift = drift_of(file, scored.index, scored.odd)
+    drift = drift_of(file, scored.index, scored.odd, scored.means)
     if as_json:
         found = {
             "n_rows": len(scored.y), "scores": scores, "null": null, "errors": errors, "confusion": confusion,
@@ -96,19 +96,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Scored:
-    """Rows with what the model says of them and what came true, and what is odd about them."""
+    """Rows with what the model says of them and what came true, what is odd about them, and their means."""
 
     predicted: Predictions
     index: Any
     y: Any
     odd: OddCounts | None
+    means: Any
 
 
 def scored_rows(file: ModelFile, table: Table, asked: Asked) -> Scored:
     from ..inspection.scores import predictions_of
 
     X, y, odd = labelled_rows(file, table, asked.target, asked.impute, asked.drop_unlabelled)
-    return Scored(predictions_of(file.model, X), file.model.index(X), y, odd.counts() if odd else None)
+    counts, means = odd.counts() if odd else None, means_of(file, X)
+    return Scored(predictions_of(file.model, X), file.model.index(X), y, counts, means)
 
 
 def labelled_rows(
