@@ -36,6 +36,7 @@ def explanation(model, frame):
     rows = [{told.feature_names[j]: row[j].tolist() for j in used} for row in told.contributions]
     return {
         "prediction": told.prediction.tolist(),
+        "index": told.index.tolist(),  # of the base and all contributions
         "base": np.asarray(told.base).tolist(),
         "contributions": rows,
     }

@@ -131,7 +131,9 @@ def finding_lines(file: ModelFile) -> list[str]:
         used = ", ".join(record["name"] for record in feature_records(file)[:_MOST_FEATURES])
         lines.append(f"It uses what such a search finds in noise: {used}.")
     elif names:
-        lines.append(f"Of the stable ones at most {stable['bound']:.2g} is expected to be false.")
+        lines.append(
+            "Halves of the rows find these again and again; one at most is expected to be there by chance."
+        )
     return lines + [f"warning: {warning}" for warning in file.record.get("warnings", [])]
 
 

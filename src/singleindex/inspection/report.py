@@ -132,7 +132,6 @@ def make_report(
         "costs": costs,
         "p_value": p_value_of(model, facts),
         "stable": None if stable is None else [names(feature_names)[j] for j in stable.features],
-        "n_false": None if stable is None else stable.bound,
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),

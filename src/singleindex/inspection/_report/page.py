@@ -130,8 +130,8 @@ def link_table(link: Any, probability: bool) -> str:
 
 
 _STABLE = (
-    " <em>Stable</em> are features that random halves of the rows find again and again: of these, at most "
-    "{:.2g} is expected to be there by chance, and the others are not to be relied on."
+    " <em>Stable</em> are features that random halves of the rows find again and again: of these, one at "
+    "most is expected to be there by chance, and the others are not to be relied on."
 )
 _IN_MODELS = (
     " <em>In models</em> tells in what share of the averaged models the feature was used; noise can be in "
@@ -154,7 +154,7 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         "alike, when the feature goes up by one standard deviation (its <em>spread</em>); <em>for "
         "example</em> is what a round step makes of the mean prediction; <em>weight</em> is by how much the "
         "index moves per unit of the feature."
-        + ("" if about["stable"] is None else _STABLE.format(about["n_false"]))
+        + ("" if about["stable"] is None else _STABLE)
         + ("" if facts.features[0].stability is None else _IN_MODELS)
         + "</p>"
     )
