@@ -145,7 +145,9 @@ def test_reports_of_tables_go_by_their_threshold():
     front = TableClassifier(SingleIndexClassifier(), threshold=0.2)
     y = np.where(Y > 0, "well", "ill")
     page = make_report(front.fit(HOLES, y), HOLES, y, n_folds=2)
-    inner = make_report(front.estimator_, front.prepare(HOLES), y, n_folds=2, threshold=0.2)
+    inner = make_report(
+        front.estimator_, front.prepare(HOLES), y, n_folds=2, threshold=0.2, preparation=front.preparation_
+    )
     assert page.split("In Python")[0] == inner.split("In Python")[0]
 
 

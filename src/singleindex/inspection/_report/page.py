@@ -151,7 +151,7 @@ def feature_section(facts: Facts, about: dict[str, Any]) -> str:
         body += f"<details><summary>More</summary>{''.join(tables[_MOST_TABLES:])}</details>"
     intro = (
         "<p><em>Effect</em> is by how much the prediction changes, on average over the rows and all else "
-        "alike, when the feature goes up by one standard deviation (its <em>spread</em>); <em>for "
+        "alike, when the feature goes up by one standard deviation (<em>sd</em>); <em>for "
         "example</em> is what a round step makes of the mean prediction; <em>weight</em> is by how much the "
         "index moves per unit of the feature."
         + ("" if about["stable"] is None else _STABLE)
@@ -174,7 +174,7 @@ def feature_table(facts: Facts, k: int, stable: list[str] | None) -> str:
     columns = [("feature", "text"), ("effect", "number"), ("for example", "text"), ("weight", "number")]
     columns += [] if stable is None else [("stable", "text")]
     columns += [] if shown[0].stability is None else [("in models", "number")]
-    columns += [("mean", "number"), ("spread", "number")]
+    columns += [("mean ± sd", "number")]
     rows = "".join(feature_row(one, k, largest, stable) for one in shown)
     more = ""
     if len(used) > len(shown):
@@ -209,8 +209,8 @@ def feature_row(feature: Feature, k: int, largest: float, stable: list[str] | No
         cells.append(f"<td>{'yes' if feature.name in stable else '–'}</td>")
     if feature.stability is not None:
         cells.append(f'<td data-value="{feature.stability!r}">{feature.stability:.0%}</td>')
-    cells.append(f'<td data-value="{feature.mean!r}">{short(feature.mean)}</td>')
-    cells.append(f'<td data-value="{feature.spread!r}">{short(feature.spread)}</td>')
+    about = f"{short(feature.mean)} ± {short(feature.spread)}"
+    cells.append(f'<td data-value="{feature.mean!r}">{about}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
