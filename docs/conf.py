@@ -14,6 +14,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
 from generate import write_generated  # noqa: E402
+from sphinx.addnodes import pending_xref  # noqa: E402
 
 project = "singleindex"
 author = "The singleindex developers"
@@ -100,9 +101,17 @@ def escape_fitted_names(app, what, name, obj, options, lines):
         lines[i] = "`".join(parts)
 
 
+def unlink_shapes(app, doctree):
+    """Keep n_features in "of shape (n_features,)" from being a link to an attribute of that name."""
+    for link in list(doctree.findall(pending_xref)):
+        if link.get("reftype") in ("class", "obj") and re.fullmatch("[a-z][a-z_]*", link["reftarget"]):
+            link.replace_self(link.children)
+
+
 def setup(app):
     # After napoleon, which has made reStructuredText of the docstring.
     app.connect("autodoc-process-docstring", escape_fitted_names, priority=600)
+    app.connect("doctree-read", unlink_shapes)
 
 
 write_generated(HERE / "_generated", ROOT)
