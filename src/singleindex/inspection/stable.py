@@ -28,7 +28,7 @@ def find_stable(model: Any, X: Any, y: Any, weight: Any = None) -> Stable | None
         weight = None if weight is None else weight[some]
     try:
         found = resample(model, X, y, sample_weight=weight, n_permutations=0, random_state=0)
-    except ValueError:  # too few rows, or a structure whose parts are not features
+    except ValueError:  # too few rows, or a structure whose atoms are no features
         return None
     stable = found.stable()
     order = np.argsort(-found.shares()[stable].max(axis=1), kind="stable")
