@@ -157,12 +157,9 @@ GRID = {"scale_power": (0.0, 0.5, 1.0), "alpha": (0.01, 1.0, 100.0), "max_iter":
 
 
 def library_csi(split: Split, seed: int) -> Outcome:
-    """The search of this library as a user would run it: in folds of training and validation part.
-
-    The folds' w are averaged: what has been scored on held-out rows is then what is used.
-    """
+    """The search of this library as a user would run it, in folds of training and validation part."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
-    return searched(split, SingleIndexClassifierCV(cv=folds, scoring="roc_auc", refit="folds", **GRID))
+    return searched(split, SingleIndexClassifierCV(cv=folds, scoring="roc_auc"))
 
 
 def library_csi_on_validation(split: Split, seed: int) -> Outcome:

@@ -15,10 +15,10 @@ TABLE1 = f"""
 50-25-25 splits. Every method is fitted to the training part for each of its settings; the settings with
 the best AUC on the validation part are fitted once more to training and validation part, and the test
 part is looked at once. (The paper does not say whether it fitted again.) **CSI** is the search of this
-library, `SingleIndexClassifierCV`, which chooses by AUC in {N_FOLDS} folds of these same two parts and
-averages the folds' w; **CSI (one validation part)** is the same search with the validation part as its
-only fold, which is what the other columns have. Both try column scales of {listed(GRID["scale_power"])}
-and ridges of {listed(GRID["alpha"])}. **CSI as printed** is Algorithm 1 to the letter: start not scaled,
+library, `SingleIndexClassifierCV`, with its defaults, by AUC in {N_FOLDS} folds of these same two parts;
+**CSI (one validation part)** is a search with the validation part as its only fold, which is what the other
+columns have, over column scales of {listed(GRID["scale_power"])} and ridges of {listed(GRID["alpha"])}.
+**CSI as printed** is Algorithm 1 to the letter: start not scaled,
 ridge term of the wrong sign, fixed step.
 
 SLR: L1-logistic regression, λ from 2^-10 to 2^10 (liblinear). SQH: L1 squared hinge, the same grid
