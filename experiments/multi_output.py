@@ -26,7 +26,6 @@ from .splits import Split
 PENALTIES = 2.0 ** np.arange(10, -11, -1)
 N_GROUPS = 5
 N_FOLDS = 5
-SHARES = tuple(float(share) for share in np.geomspace(0.5, 0.002, 10))
 Predicted = tuple[np.ndarray, dict[str, Any]]
 
 
@@ -96,12 +95,8 @@ def few_groups_numbers(split: Split, seed: int) -> Predicted:
 
 
 def chosen_groups_numbers(split: Split, seed: int) -> Predicted:
-    """Soft thresholding along a path; the link from the training rows, which are few."""
-    model = SingleIndexRegressorCV(
-        [], structure=RowSparse(), penalty=SHARES, alpha=(0.0, 0.001, 0.01), cv=folds(seed), max_iter=50,
-        held_out_link=False, scale_power=(0.5,), refit="all",
-    )  # fmt: skip
-    return searched(model, split)
+    """The search as a user would run it."""
+    return searched(SingleIndexRegressorCV(structure=RowSparse(), cv=folds(seed)), split)
 
 
 def searched(model: Any, split: Split) -> Predicted:
@@ -155,11 +150,7 @@ def few_groups_labels(split: Split, seed: int) -> Predicted:
 
 
 def chosen_groups_labels(split: Split, seed: int) -> Predicted:
-    model = SingleIndexClassifierCV(
-        [], structure=RowSparse(), penalty=SHARES[:-2], alpha=(0.01, 0.1, 1.0, 10.0), cv=folds(seed),
-        max_iter=10, scale_power=(0.5,), scoring="neg_log_loss", refit="folds",
-    )  # fmt: skip
-    return searched(model, split)
+    return searched(SingleIndexClassifierCV(structure=RowSparse(), cv=folds(seed)), split)
 
 
 def forest_labels(split: Split, seed: int) -> Predicted:

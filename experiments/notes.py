@@ -45,7 +45,7 @@ folds of training and validation part, and is fitted again to both. Linear is sc
 `MultiTaskLasso`, Logistic the same norm with logistic loss, both over 2^-10 to 2^10, chosen by MSE
 (atp7d) and by F1, micro average (flags); for atp7d Logistic is a curve between the least and the largest
 price. CSI has {multi_output.N_GROUPS} groups as in the paper, by hard thresholding, or as many as the
-folds prefer, by soft thresholding; chosen by MSE and, for flags, log-loss. The random forest is there for
+default search prefers; chosen by MSE and, for flags, log-loss. The random forest is there for
 orientation.
 
 atp7d: 80-10-10. The paper speaks of two targets, the file has six: the first two, and all. It does not

@@ -113,7 +113,6 @@ def several_outputs(seed=0, labels=False):
 @pytest.mark.parametrize("name", multi_output.NUMBER_METHODS)
 def test_every_column_of_numbers(name, monkeypatch):
     monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(6, -5, -2))
-    monkeypatch.setattr(multi_output, "SHARES", (0.5, 0.1, 0.02))
     monkeypatch.setattr(multi_output, "N_FOLDS", 3)
     split = several_outputs()
     predicted, _ = multi_output.NUMBER_METHODS[name](split, 0)
@@ -126,7 +125,6 @@ def test_every_column_of_numbers(name, monkeypatch):
 @pytest.mark.parametrize("name", multi_output.LABEL_METHODS)
 def test_every_column_of_labels(name, monkeypatch):
     monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(3, -9, -2))
-    monkeypatch.setattr(multi_output, "SHARES", (0.5, 0.1, 0.02, 0.01, 0.01))
     monkeypatch.setattr(multi_output, "N_FOLDS", 3)
     split = several_outputs(labels=True)
     predicted, settings = multi_output.LABEL_METHODS[name](split, 0)
