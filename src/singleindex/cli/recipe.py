@@ -6,8 +6,8 @@ from typing import Any
 
 from ..tables.columns import DATE
 from ..tables.preparation import Preparation
+from ..tables.written import MISSING
 from .model_file import ModelFile
-from .tables import MISSING
 
 # What was found out about a file, and is not told to pandas below.
 _FOUND_OUT = ("columns are separated by", "numbers are written with")

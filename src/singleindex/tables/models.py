@@ -18,6 +18,7 @@ from .columns import Choices
 from .errors import TableError
 from .preparation import IMPUTATIONS, Preparation, prepare
 from .recipe import Recipe
+from .written import Written
 
 _LISTS = ("drop", "keep", "categorical")
 
@@ -27,6 +28,8 @@ class _TableModel(NotebookView, BaseEstimator):
 
     estimator_: Any
     preparation_: Preparation | Recipe
+    # Of a model of the command line: how its table was written.
+    written_: Written | None = None
 
     def __init__(
         self,
@@ -108,6 +111,8 @@ class _TableModel(NotebookView, BaseEstimator):
                 f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
+        if self.written_ is not None:
+            frame = self.written_.read(frame, self.preparation_.number_columns)
         with in_words_of_python():
             return self.preparation_.apply(frame, self.impute is not None, needed=self._needed())
 
