@@ -64,4 +64,4 @@ def test_commas_are_no_marks_where_the_table_had_points():
 
 
 def test_the_words_of_pandas_are_all_there():
-    assert STR_NA_VALUES == set(OF_PANDAS)
+    assert set(OF_PANDAS) == STR_NA_VALUES

@@ -95,7 +95,12 @@ def settings_of(file: ModelFile) -> list[str]:
     }  # fmt: skip
     most = max(map(len, preparation.categories.values()), default=0)
     threshold = file.threshold.value if file.positive is not None else 0.5
-    extra = {"max_categories": most or None, "threshold": threshold if threshold != 0.5 else None}
+    extra = {
+        "max_categories": most or None,
+        "threshold": threshold if threshold != 0.5 else None,
+        # Where y is 0 and 1, that it is 1 goes without saying.
+        "positive": None if file.record.get("classes") else file.positive,
+    }
     return [*(["impute=None"] if preparation.imputed is None else []), *named(settings | extra)]
 
 

@@ -50,6 +50,8 @@ def load_table(path: FileOrPath) -> Any:
             front = front_of(model, preparation, record.get("classes"), threshold)
             missing = record.get("reading", {}).get("missing", ())
             front.written_ = Written([str(word) for word in missing], record.get("decimal"))
+            front.notes_, targets = record.get("notes", []), record.get("target", [])
+            front.target_name_ = targets[0] if len(targets) == 1 else None
             return front
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = "it was not saved by singleindex fit; use load" if not notes else f"malformed notes, {error}"
