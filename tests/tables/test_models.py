@@ -1,12 +1,14 @@
 """Data frames as they are: the same models as on the command line, and estimators like any other."""
 
 import pickle
+import sqlite3
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -23,10 +25,11 @@ from singleindex import (
     save,
 )
 from singleindex.cli.app import run
+from singleindex.export import to_sql
 from singleindex.inspection import make_report
 from singleindex.persistence import ModelFileError, load_table
-from singleindex.tables import TableError
-from singleindex.tables.models import python_words
+from singleindex.tables import LeakWarning, TableError
+from singleindex.tables.python_words import python_words
 
 
 def people(n=160, seed=0):
@@ -72,8 +75,9 @@ def test_arrays_are_tables_too():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 4))
     X[::9, 2] = np.nan
-    model = TableRegressor(SingleIndexRegressor()).fit(X, np.tanh(X[:, 0]))
-    assert model.score(X, np.tanh(X[:, 0])) > 0.9
+    y = np.tanh(X[:, 0] + X[:, 1])
+    model = TableRegressor(SingleIndexRegressor()).fit(X, y)
+    assert model.score(X, y) > 0.9
     assert list(model.get_feature_names_out()) == ["x0", "x1", "x2", "x3"]
 
 
@@ -125,6 +129,91 @@ def test_errors_speak_python(text, says):
     assert python_words(text) == says
 
 
+# ---------------------------------------------------------------- classes, leaks and notes
+
+
+def test_what_is_modelled_goes_by_the_word(fitted):
+    X, y, _ = people()
+    assert (fitted.labels_.tolist(), fitted.classes_.tolist()) == (["nein", "ja"], ["ja", "nein"])
+    assert fitted.notes_[0].startswith("modelled is the probability of ja, by its name (")
+    other = TableClassifier(SingleIndexClassifier(n_atoms=4), positive="nein", drop=["when"]).fit(X, y)
+    assert other.labels_.tolist() == ["ja", "nein"]
+    assert "as asked" in other.notes_[0]
+    assert get_scorer("roc_auc")(fitted, X, y) > 0.7
+    case = fitted.predict_proba(X)[:, 0]
+    strict = clone(fitted).set_params(threshold=0.9).fit(X, y)
+    np.testing.assert_array_equal(strict.predict(X) == "ja", case > 0.9)
+
+
+def test_classes_may_be_numbers_and_switches():
+    X, y, _ = people()
+    plain = SingleIndexClassifier(n_atoms=4)
+    for no, yes in ((0, 1), (False, True), (1, 2)):
+        coded = np.where(y == "ja", yes, no)
+        model = TableClassifier(plain, positive=no, drop=["when"]).fit(X, coded)
+        assert model.labels_.tolist() == [yes, no]
+        assert set(model.predict(X).tolist()) == {no, yes}
+        assert model.score(X, coded) > 0.7
+    with pytest.raises(ValueError, match="there is no class 7; there are 1, 2"):
+        TableClassifier(plain, positive=7).fit(X, coded)
+    with pytest.raises(ValueError, match="positive is for a target of two classes"):
+        (model := TableClassifier(plain, positive=1)).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_weights_of_classes_go_with_their_names():
+    X, y, _ = people()
+    weighted = [
+        TableClassifier(SingleIndexClassifier(n_atoms=4, class_weight={"ja": weight}), drop=["when"])
+        for weight in (1.0, 9.0)
+    ]
+    first, second = (model.fit(X, y).predict_proba(X)[:, 0].mean() for model in weighted)
+    assert second > first + 0.1
+
+
+def test_either_class_in_sql(fitted):
+    X, _, _ = people()
+    connection = sqlite3.connect(":memory:")
+    X.to_sql("people", connection, index=False)
+
+    def asked(**options):
+        query = f"SELECT {to_sql(fitted, dialect='sqlite', **options)} FROM people"
+        return [row[0] for row in connection.execute(query)]
+
+    for k, label in enumerate(fitted.classes_):
+        np.testing.assert_allclose(asked(output=label), fitted.predict_proba(X)[:, k], rtol=1e-9)
+    np.testing.assert_array_equal(asked(), asked(output="ja"))
+    np.testing.assert_allclose(asked(output="nein", value="index"), -np.array(asked(value="index")))
+    with pytest.raises(ValueError, match=r"output must be one of \['nein', 'ja'\], got 'x'"):
+        to_sql(fitted, output="x")
+
+
+def test_leaks_are_told_and_notes_kept(tmp_path):
+    X, y, _ = people()
+    leaking = X.assign(**{"treated after": np.where(y == "ja", "ward", "home")})
+    model = TableClassifier(SingleIndexClassifier(n_atoms=4))
+    with pytest.warns(LeakWarning, match="leak: it nearly decides 'relapse' alone") as told:
+        model.fit(leaking, pd.Series(y, name="relapse"))
+    assert "fit again with drop=['treated after']" in str(told[0].message)
+    assert told[0].filename == __file__
+    assert any(note.startswith("left out 'same': constant") for note in model.notes_)
+    assert any("column 'city' is text" in note for note in model.notes_)
+    save(model, tmp_path / "m.sim")
+    assert load(tmp_path / "m.sim").notes_ == model.notes_
+    with pytest.warns(LeakWarning, match=r"nearly decides the target alone \(rank correlation"):
+        TableRegressor(SingleIndexRegressor()).fit(X, X["age"].to_list())
+
+
+def test_summaries_name_the_target_and_the_class(fitted):
+    X, _, index = people()
+    assert fitted.summary().startswith("TableClassifier of the target: the probability of ja\n")
+    assert "city=München" in fitted.summary()
+    model = TableRegressor(SingleIndexRegressor()).fit(X, pd.Series(index, name="risk"))
+    assert model.summary(top=1).splitlines()[0] == "TableRegressor of risk"
+    assert "and 1" in model.summary(top=1)
+
+
 # ---------------------------------------------------------------- the command line
 
 
@@ -155,9 +244,10 @@ def at_the_command_line(tmp_path, monkeypatch, capsys):
     return fit
 
 
-def test_it_is_the_fit_of_the_command_line(at_the_command_line):
-    X, y, written = at_the_command_line("--impute", "median", "--positive", "nein")
-    model = TableClassifier(SingleIndexClassifierCV([4], cv=3), drop=["when"]).fit(X, y)
+@pytest.mark.parametrize("positive", [None, "ja", "nein"])
+def test_it_is_the_fit_of_the_command_line(at_the_command_line, positive):
+    X, y, written = at_the_command_line("--impute", "median", *(["--positive", positive] if positive else []))
+    model = TableClassifier(SingleIndexClassifierCV([4], cv=3), positive=positive, drop=["when"]).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X)[:, 0], written["probability of ja"], rtol=1e-9)
 
 
@@ -194,6 +284,7 @@ def test_the_command_line_takes_fronts(fitted, tmp_path, monkeypatch, capsys):
     assert "not fitted" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore::singleindex.tables.LeakWarning")
 @parametrize_with_checks([TableRegressor(SingleIndexRegressor()), TableClassifier(SingleIndexClassifier())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -142,7 +142,7 @@ def test_reports_and_explanations_of_pipelines():
 
 
 def test_reports_of_tables_go_by_their_threshold():
-    front = TableClassifier(SingleIndexClassifier(), threshold=0.2)
+    front = TableClassifier(SingleIndexClassifier(), threshold=0.2, positive="well")
     y = np.where(Y > 0, "well", "ill")
     page = make_report(front.fit(HOLES, y), HOLES, y, n_folds=2)
     inner = make_report(

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..tables.columns import Choices, no_such_column
+from ..tables.notes import column_notes
 from ..tables.preparation import Matrix, Preparation, prepare
 from ..tables.recipe import Recipe
-from .messages import CliError, counted
+from .messages import CliError
 from .tables import Table
 from .targets import Target, read_target
-
-_MOST_LEAKS = 5
 
 
 @dataclass(frozen=True)
@@ -114,18 +113,16 @@ def count_classes(target: Target, y: Any) -> dict[Any, int]:
 
 def leak_warnings(features: Any, preparation: Preparation | Matrix, target: Target, y: Any) -> list[str]:
     """Return a sentence for each column that nearly decides the target alone, by some rows and their y."""
-    from ..tables.leaks import find_leaks
+    from ..tables.leaks import leak_texts
 
-    if isinstance(preparation, Matrix) or y.ndim > 1:
+    if isinstance(preparation, Matrix):
         return []
-    kinds = dict(zip(preparation.columns, preparation.kinds, strict=True))
-    leaks = find_leaks(features, kinds, y, target.task == "classification")
-    return [
-        f"column {leak.column!r} looks like a leak: {'whether it is missing' if leak.by_gaps else 'it'} "
-        f"nearly decides {target.names[0]!r} alone ({leak.measure} {leak.value:.3f}). If it is not known "
-        f"when predictions are made, fit again with --drop {shlex.quote(leak.column)}"
-        for leak in leaks[:_MOST_LEAKS]
-    ]
+    is_classes = target.task == "classification"
+    return leak_texts(features, preparation, y, is_classes, target.names[0], in_options)
+
+
+def in_options(column: str) -> str:
+    return f"--drop {shlex.quote(column)}"
 
 
 def read_weights(table: Table, name: str | None, known: Any) -> Any:
@@ -223,24 +220,7 @@ def notes_on(preparation: Preparation | Matrix) -> list[str]:
     """Return what was done to columns, as far as people should know it."""
     if isinstance(preparation, Matrix):
         return []
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in preparation.dropped.items():
-        kind = "constant" if reason.startswith("constant") else reason
-        by_reason.setdefault(kind, []).append(name)
-    notes = [f"left out {listed(names)}: {reason}" for reason, names in by_reason.items()]
-    for name, values in preparation.categories.items():
-        features = counted(len(preparation.names_of(name)), "feature")
-        notes.append(f"column {name!r} is text: {features}, {listed(values)}")
-    if preparation.imputed:
-        notes.append(
-            f"missing numbers filled with the {preparation.imputed}, text with its most frequent value"
-        )
-    return notes
-
-
-def listed(names: list[str], most: int = 5) -> str:
-    text = ", ".join(repr(name) for name in names[:most])
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return column_notes(preparation)
 
 
 def fingerprint(rows: Rows, target: Target) -> str:

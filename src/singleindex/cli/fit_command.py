@@ -21,6 +21,7 @@ from .options import COLUMNS, DATA, FILE, READING, TARGET, split_options, talkin
 from .output import check_output, write_output
 from .read_options import ReadOptions
 from .several import read_tables, source_of
+from .tables import DECIMAL_COMMAS
 from .text import summary_json, summary_text
 
 EPILOG = """\b
@@ -194,6 +195,8 @@ def make_record(
         "command": called_with(),
         "data": source_of(paths),
         "reading": reading.as_record(),
+        # Found out, where it was not told: new files are asked again, rows of Python cannot be.
+        "decimal": "," if DECIMAL_COMMAS in data.notes else reading.decimal,
         "version": __version__,
         "target": data.target.names,
         "task": data.target.task,

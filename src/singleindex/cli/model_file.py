@@ -122,12 +122,14 @@ def read_model(path: str) -> ModelFile:
 def table_file(model: Any, path: str) -> ModelFile:
     """Return a model of Python that prepares its columns itself."""
     from ..estimators.outputs import is_single_index
+    from ..tables.fronts import taken_apart
 
     if "estimator_" not in vars(model) or not is_single_index(model.estimator_):
         raise CliError(
             f"{path} holds a {type(model).__name__} that is not fitted, or not a single-index model"
         )
-    return ModelFile(model.estimator_, model.preparation_, {})
+    # With the classes as the table calls them: the estimator may have been fitted to 0 and 1.
+    return ModelFile(taken_apart(model).model, model.preparation_, {})
 
 
 def check_record(record: dict[str, Any], model: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..tables.columns import DATE
 from ..tables.preparation import Preparation
+from ..tables.written import MISSING
 from .model_file import ModelFile
-from .tables import MISSING
 
 # What was found out about a file, and is not told to pandas below.
 _FOUND_OUT = ("columns are separated by", "numbers are written with")
@@ -95,7 +95,12 @@ def settings_of(file: ModelFile) -> list[str]:
     }  # fmt: skip
     most = max(map(len, preparation.categories.values()), default=0)
     threshold = file.threshold.value if file.positive is not None else 0.5
-    extra = {"max_categories": most or None, "threshold": threshold if threshold != 0.5 else None}
+    extra = {
+        "max_categories": most or None,
+        "threshold": threshold if threshold != 0.5 else None,
+        # Where y is 0 and 1, that it is 1 goes without saying.
+        "positive": None if file.record.get("classes") else file.positive,
+    }
     return [*(["impute=None"] if preparation.imputed is None else []), *named(settings | extra)]
 
 

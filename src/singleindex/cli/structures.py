@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .data import Data, listed
+from ..tables.columns import abridged
+from .data import Data
 from .messages import CliError
 from .tables import decode
 
@@ -70,7 +71,7 @@ def features_of(name: str, data: Data) -> list[int]:
     names, sources = data.preparation.names, data.preparation.sources
     found = [j for j, pair in enumerate(zip(names, sources, strict=True)) if name in pair]
     if not found:
-        raise CliError(f"{name!r} is no feature in use; the features are {listed(names)}")
+        raise CliError(f"{name!r} is no feature in use; the features are {abridged(names, 5)}")
     return found
 
 
@@ -100,7 +101,7 @@ def group_structure(path: str | None, data: Data) -> tuple[Any, list[str]]:
     groups, alone, unknown = match_groups(members, names, sources)
     notes = []
     if unknown:
-        notes.append(f"{path} names {listed(unknown)}, which are no features in use")
+        notes.append(f"{path} names {abridged(unknown, 5)}, which are no features in use")
     if alone:
         notes.append(f"{len(alone)} features are in no group of {path} and make one each")
     positions = [*groups.values(), *([j] for j in alone)]
@@ -141,7 +142,7 @@ def match_groups(
         groups.setdefault(group, {}).update(dict.fromkeys(positions[feature]))
     if not groups:
         raise CliError(
-            f"none of the features in the file of groups is there; the features are {listed(names)}"
+            f"none of the features in the file of groups is there; the features are {abridged(names, 5)}"
         )
     used = {j for group in groups.values() for j in group}
     found = {name: list(group) for name, group in groups.items()}

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..files.limits import unpack
+from ..tables.written import MISSING
 from .messages import CliError
 from .read_options import ReadOptions
 
@@ -31,8 +32,7 @@ _SUFFIXES = {
     ".svmlight": "svmlight", ".libsvm": "svmlight",
 }  # fmt: skip
 PACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
-# Beside what pandas takes for missing already.
-MISSING = ("?", "-", "--", ".", "missing", "#REF!", "#DIV/0!", "#VALUE!")
+DECIMAL_COMMAS = "numbers are written with a decimal comma"
 # How a file of text begins that tells its own encoding; UTF-32 first, which begins like UTF-16.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
@@ -210,7 +210,7 @@ def csv_settings(text: str, kind: str, options: ReadOptions) -> tuple[dict[str, 
     notes = []
     if separator != "," and options.decimal is None and has_decimal_commas(text, settings):
         settings["decimal"] = ","
-        notes.append("numbers are written with a decimal comma")
+        notes.append(DECIMAL_COMMAS)
     if separator not in (",", "\t"):
         notes.append(f"columns are separated by {separator!r}")
     names = Counter(name.strip() for name in header(text, separator))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tables.classes import modelled_class
+from ..tables.classes import class_named, modelled_class
 from ..tables.columns import no_such_column
 from ..tables.summaries import NUMBERS, Column, as_text, as_word, column_of
 from .messages import CliError
@@ -120,14 +120,12 @@ def plan_target(columns: list[Column], task: str | None, positive: str | None = 
 def class_target(column: Column, note: str, positive: str | None) -> Target:
     """Return a target of classes; of two, the one that is modelled becomes the second."""
     classes, counts = classes_of(column)
-    known, name = [str(label) for label in classes], column.name
-    if positive is not None and positive not in known:
-        raise CliError(f"there is no class {positive!r}; there are {', '.join(known[:8])}")
+    name, asked = column.name, None if positive is None else class_named(classes, positive)
     if len(classes) > 2:
         return Target(None, [name], "classification", note, tuple(classes), counts=tuple(counts))
     chosen, why = modelled_class(classes, counts)
-    if positive is not None:
-        chosen, why = classes[known.index(positive)], "as asked"
+    if asked is not None:
+        chosen, why = asked, "as asked"
     other = classes[1 - classes.index(chosen)]
     n = counts[classes.index(chosen)]
     said = (

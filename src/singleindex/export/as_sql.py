@@ -53,9 +53,11 @@ def to_sql(
         The mean of y or the probability of a class; the likeliest class; or the index, which ranks without
         ties.
     output : int or class label, default=None
-        Which of several outputs or classes; of two classes the second.
+        Which of several outputs or classes. None of two classes is the one that is modelled: the second, of
+        a `TableClassifier` its positive one.
     threshold : float, default=None
-        For the class of two: beyond which probability it is the second. None is the model's own, or 0.5.
+        For the class of two: beyond which probability it is the modelled one. None is the model's own, or
+        0.5.
     columns : sequence or dict of str, default=None
         Column names for the features, in order; or expressions by the name of the feature. None takes
         `feature_names_in_`. Where the model prepares columns, names or expressions for these.
@@ -96,8 +98,10 @@ def to_sql(
     else:
         names = feature_expressions(apart.recipe, set(parts.used.tolist()), columns, dialect)
     number = choose_output(parts, output)
+    is_other = parts.kind == "binary" and output is not None and output == parts.classes[0]
     if value == "index":
-        return index_sum(parts.outputs[number], names)
+        single = index_sum(parts.outputs[number], names)
+        return f"(-1 * ({single}))" if is_other else single
     if parts.kind == "multiclass":
         return several_classes(parts, names, number, value, dialect)
     single = link_over(parts.outputs[number], names, bounded=parts.kind != "regression")
@@ -105,7 +109,7 @@ def to_sql(
         no, yes = (literal(label, dialect) for label in parts.classes)
         limit = number_text(apart.threshold if threshold is None else threshold)
         return f"CASE WHEN {single} > {limit} THEN {yes} ELSE {no} END"
-    return single
+    return f"({number_text(1.0)} - {single})" if is_other else single
 
 
 # ---------------------------------------------------------------- names and numbers
@@ -173,8 +177,8 @@ def choose_output(parts: Facts, output: Any) -> int:
             raise ValueError(f"the model has {len(parts.outputs)} outputs; choose one with output=0, 1, ….")
         return 0
     if parts.kind == "binary":
-        if output != parts.classes[1]:
-            raise ValueError(f"of two classes only the probability of {parts.classes[1]!r} is given.")
+        if output not in parts.classes:
+            raise ValueError(f"output must be one of {list(parts.classes)}, got {output!r}.")
         return 0
     known = parts.classes if parts.kind == "multiclass" else list(range(len(parts.outputs)))
     if output not in known:

@@ -8,6 +8,7 @@ from typing import Any
 from ..tables import TableClassifier, TableRegressor
 from ..tables.fronts import front_of
 from ..tables.preparation import Preparation, from_record
+from ..tables.written import Written
 from .archive import ModelFileError
 from .public import FileOrPath, load, load_notes, named_bytes
 
@@ -22,7 +23,9 @@ def load_table(path: FileOrPath) -> Any:
     Returns
     -------
     model : TableClassifier or TableRegressor
-        Fitted. Predicts what `singleindex predict` writes, the threshold of the fit included.
+        Fitted. Predicts what `singleindex predict` writes, the threshold of the fit included. Text is read
+        as the table of the fit was: words for gaps, those of `--na` among them, are missing values, and
+        where its numbers had a decimal comma, "25,5" is a number.
 
     Raises
     ------
@@ -44,7 +47,12 @@ def load_table(path: FileOrPath) -> Any:
         preparation.check(int(model.n_features_in_))
         if isinstance(preparation, Preparation):
             threshold = (record.get("threshold") or {"value": 0.5})["value"]
-            return front_of(model, preparation, record.get("classes"), threshold)
+            front = front_of(model, preparation, record.get("classes"), threshold)
+            missing = record.get("reading", {}).get("missing", ())
+            front.written_ = Written([str(word) for word in missing], record.get("decimal"))
+            front.notes_, targets = record.get("notes", []), record.get("target", [])
+            front.target_name_ = targets[0] if len(targets) == 1 else None
+            return front
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = "it was not saved by singleindex fit; use load" if not notes else f"malformed notes, {error}"
         raise ModelFileError(f"Cannot load {name} as a table's model: {why}.") from error

@@ -17,6 +17,7 @@ from ..link.stored import STORED_LINKS
 from ..solvers.settings import SOLVERS
 from ..tables.preparation import Preparation
 from ..tables.recipe import Column, Feature, Recipe
+from ..tables.written import Written
 from .earlier import renamed, renewed
 from .loaded import check_loaded
 
@@ -29,7 +30,7 @@ def known_classes() -> dict[str, type[Any]]:
     """Return the classes a file may name; nothing in it leads to any other."""
     public = {n: getattr(package, n) for package in (estimators, structures, tables) for n in package.__all__}
     known = {name: kind for name, kind in public.items() if _has_parameters(kind)}
-    known |= {kind.__name__: kind for kind in (Preparation, Recipe, Column, Feature)}
+    known |= {kind.__name__: kind for kind in (Preparation, Recipe, Column, Feature, Written)}
     return {**known, **{kind.__name__: kind for kind in SOLVERS.values()}, **STORED_LINKS}
 
 

@@ -4,12 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .errors import TableError
+    from .errors import LeakWarning, TableError
     from .models import TableClassifier, TableRegressor
 
-__all__ = ["TableClassifier", "TableError", "TableRegressor"]
+__all__ = ["LeakWarning", "TableClassifier", "TableError", "TableRegressor"]
 
-_HOMES = {"TableClassifier": "models", "TableError": "errors", "TableRegressor": "models"}
+_HOMES = {
+    "LeakWarning": "errors", "TableClassifier": "models", "TableError": "errors", "TableRegressor": "models",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

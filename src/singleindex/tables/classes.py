@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from .errors import TableError
+
 # What happened, and what did not, as people write it; in small letters.
 _HAPPENED = """
     yes y ja j oui o sí si sì sim tak ano kyllä igen evet да はい 是 true t wahr vrai vero verdadero 1 1.0 +
@@ -38,3 +42,45 @@ def modelled_class(classes: Sequence[Any], counts: Sequence[int]) -> tuple[Any, 
     if counts[0] == counts[1]:
         return classes[1], "the second in the alphabet"
     return classes[0 if counts[0] < counts[1] else 1], "the rarer one"
+
+
+def class_named(classes: Sequence[Any], positive: Any) -> Any:
+    """Return the class that somebody asked for, by itself or as text."""
+    for label in classes:
+        if str(label) == str(positive) or label == positive:
+            return label
+    known = ", ".join(map(str, classes[:8]))
+    raise TableError(f"there is no class {positive!r}; there are {known}")
+
+
+def counted_classes(y: Any) -> tuple[Any, Any]:
+    """Return one or two classes in order and how many rows each has; none where a target has more."""
+    from sklearn.utils.multiclass import type_of_target
+    from sklearn.utils.validation import column_or_1d
+
+    with np.errstate(invalid="ignore"):  # NaN is refused as such
+        kind = type_of_target(y, input_name="y")
+    if kind != "binary":
+        return np.empty(0), np.empty(0)
+    return np.unique(column_or_1d(y, warn=True), return_counts=True)
+
+
+def choose_class(classes: list[Any], counts: list[int], positive: Any) -> tuple[int, str]:
+    """Return which of two classes is modelled, by its place, and what to tell of it in Python."""
+    chosen, why = modelled_class(classes, counts)
+    if positive is not None:
+        chosen, why = class_named(classes, positive), "as asked"
+    k = classes.index(chosen)
+    return k, (
+        f"modelled is the probability of {chosen}, {why} ({counts[k]:,} of {sum(counts):,} rows); "
+        f"positive={classes[1 - k]!r} models the other class"
+    )
+
+
+def recoded_weights(estimator: Any, pair: list[Any]) -> dict[str, Any]:
+    """Return the settings of an estimator that have a weight for each of two classes, for 0 and 1."""
+    return {
+        name: {pair.index(label): weight for label, weight in value.items() if label in pair}
+        for name, value in estimator.get_params().items()
+        if name.split("__")[-1] == "class_weight" and isinstance(value, dict)
+    }

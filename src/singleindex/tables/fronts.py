@@ -88,8 +88,10 @@ def front_of(
     imputed = preparation.imputed if isinstance(preparation, Preparation) else "median"
     front = TableRegressor(model, impute=imputed)
     if "classes_" in vars(model):
-        front = TableClassifier(model, threshold=threshold, impute=imputed)
-        front.labels_ = np.array(labels or model.classes_)  # a record has none where they are the model's
+        known = np.array(labels or model.classes_)  # a record has none where they are the model's
+        positive = known.tolist()[1] if len(known) == 2 and not model.multilabel_ else None
+        front = TableClassifier(model, threshold=threshold, positive=positive, impute=imputed)
+        front.labels_ = known
         front.classes_ = np.sort(front.labels_)
     front.estimator_, front.preparation_ = model, preparation
     columns = [*dict.fromkeys(preparation.sources), *preparation.dropped]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .columns import CATEGORY, NUMBER
+from .preparation import Preparation
 from .summaries import as_text
 
 # As an AUC, a rank correlation, or the accuracy of a tree. Honest columns reach 0.975 on well-known data.
 _DECIDES = 0.98
 _MOST_ROWS = 5000
 _MOST_TREES = 20
+_MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,27 @@ def find_leaks(frame: Any, kinds: dict[str, str], y: np.ndarray, is_classes: boo
     by_value = {leak.column for leak in found if not leak.by_gaps}
     found = [leak for leak in found if not (leak.by_gaps and leak.column in by_value)]
     return sorted(found, key=lambda leak: -leak.value)
+
+
+def leak_texts(
+    frame: Any,
+    preparation: Preparation,
+    y: np.ndarray,
+    is_classes: bool,
+    target: Any = None,
+    remedy: Callable[[str], str] = lambda column: f"drop=[{column!r}]",
+) -> list[str]:
+    """Return a sentence for each column that nearly decides the target alone; none for several targets."""
+    if y.ndim > 1 or len(np.unique(y)) < 2:
+        return []
+    kinds = dict(zip(preparation.columns, preparation.kinds, strict=True))
+    name = "the target" if target is None else repr(target)
+    return [
+        f"column {leak.column!r} looks like a leak: {'whether it is missing' if leak.by_gaps else 'it'} "
+        f"nearly decides {name} alone ({leak.measure} {leak.value:.3f}). If it is not known "
+        f"when predictions are made, fit again with {remedy(leak.column)}"
+        for leak in find_leaks(frame, kinds, y, is_classes)[:_MOST_TOLD]
+    ]
 
 
 def some_rows(y: np.ndarray, is_classes: bool) -> np.ndarray:

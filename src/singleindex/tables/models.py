@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..estimators import SingleIndexClassifierCV, SingleIndexRegressorCV
 from ..estimators.notebook import NotebookView
+from .classes import choose_class, counted_classes, recoded_weights
 from .columns import Choices
-from .errors import TableError
-from .preparation import IMPUTATIONS, Preparation, prepare
+from .errors import LeakWarning
+from .frames import as_frame
+from .leaks import leak_texts
+from .notes import column_notes
+from .preparation import IMPUTATIONS, Preparation, prepare, refuse_missing
+from .python_words import LISTS, in_words_of_python
 from .recipe import Recipe
-
-_LISTS = ("drop", "keep", "categorical")
+from .written import Written
 
 
 class _TableModel(NotebookView, BaseEstimator):
@@ -27,6 +30,9 @@ class _TableModel(NotebookView, BaseEstimator):
 
     estimator_: Any
     preparation_: Preparation | Recipe
+    written_: Written | None = None  # of the table that the command line fitted
+    target_name_: Any = None
+    notes_: list[str]
 
     def __init__(
         self,
@@ -53,7 +59,7 @@ class _TableModel(NotebookView, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn what each column is, how gaps are filled, and the model.
+        """Learn what each column is, how gaps are filled, and the model; warn of likely leaks.
 
         Parameters
         ----------
@@ -73,20 +79,31 @@ class _TableModel(NotebookView, BaseEstimator):
             raise ValueError(
                 f"n_samples={len(frame)} is too few to tell which columns vary; two are the least."
             )
-        lists = {name: tuple(getattr(self, name)) for name in _LISTS}
+        lists = {name: tuple(getattr(self, name)) for name in LISTS}
         choices = Choices(
             **lists, dates=self.dates, date_order=self.date_order, max_categories=self.max_categories
         )
         with in_words_of_python():
             preparation = prepare(frame, choices, self.impute)
-            features = preparation.apply(frame, self.impute is not None)
+            typed = preparation.typed(frame)
+            if self.impute is None:
+                refuse_missing(typed)
         estimator = clone(self.estimator) if self.estimator is not None else self._default()
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = estimator.fit(features, y, **weight)
+        notes = self._learn(estimator, preparation.encoded(typed), y, weight)
         self.preparation_ = preparation
+        self.notes_ = [*notes, *column_notes(preparation)]
+        self.target_name_ = getattr(y, "name", None)
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = frame.shape[1]
+        for text in leak_texts(typed, preparation, np.asarray(y), is_classifier(self), self.target_name_):
+            warnings.warn(text, LeakWarning, stacklevel=2)
         return self
+
+    def _learn(self, estimator: Any, features: Any, y: Any, weight: dict[str, Any]) -> list[str]:
+        """Fit the estimator, and return what is to be told of the target."""
+        self.estimator_ = estimator.fit(features, y, **weight)
+        return []
 
     def prepare(self, X: Any) -> Any:
         """Return the features that the estimator takes, as a data frame.
@@ -108,6 +125,8 @@ class _TableModel(NotebookView, BaseEstimator):
                 f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
+        if self.written_ is not None:
+            frame = self.written_.read(frame, self.preparation_.number_columns)
         with in_words_of_python():
             return self.preparation_.apply(frame, self.impute is not None, needed=self._needed())
 
@@ -133,6 +152,27 @@ class _TableModel(NotebookView, BaseEstimator):
         check_is_fitted(self)
         return np.array(self.preparation_.names, dtype=object)
 
+    def summary(self, top: int = 20) -> str:
+        """Return a text on the fitted model: what it predicts, and the summary of the estimator within.
+
+        Parameters
+        ----------
+        top : int, default=20
+            How many features to list.
+
+        Returns
+        -------
+        text : str
+        """
+        from .fronts import taken_apart  # which puts these models together
+
+        within: str = taken_apart(self).model.summary(top)
+        return f"{self._predicted()}\n{within}"
+
+    def _predicted(self) -> str:
+        name = "the target" if self.target_name_ is None else self.target_name_
+        return f"{type(self).__name__} of {name}"
+
     def index(self, X: Any) -> Any:
         """Return the index of each row, the weighted sum of its features.
 
@@ -144,8 +184,7 @@ class _TableModel(NotebookView, BaseEstimator):
         -------
         index : array
         """
-        features = self.prepare(X)
-        return self.estimator_.index(features)
+        return self.estimator_.index(self.prepare(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,6 +224,9 @@ class TableRegressor(RegressorMixin, _TableModel):
     preparation_ : Preparation or Recipe
         `columns`, `kinds`, `categories` and `fills` of those in use; `dropped` says why others are not. A
         model that was loaded from a pipeline or from JSON has the `columns` and `features` of a recipe.
+    notes_ : list of str
+        What was left out, and what became of columns. Of columns that nearly decide the target alone,
+        which often were written down after it, `fit` warns by a `LeakWarning`.
     n_features_in_, feature_names_in_
         Of the data frame.
 
@@ -193,7 +235,8 @@ class TableRegressor(RegressorMixin, _TableModel):
     >>> import pandas as pd
     >>> from singleindex import SingleIndexRegressor, TableRegressor
     >>> X = pd.DataFrame({"dose": [1.0, 2, 3, None, 5, 6] * 5, "site": ["Köln", "Bonn", "Köln"] * 10})
-    >>> model = TableRegressor(SingleIndexRegressor()).fit(X, X["dose"].fillna(3.0) ** 2)
+    >>> y = X["dose"].fillna(3.0) ** 2 + 9 * (X["site"] == "Bonn")
+    >>> model = TableRegressor(SingleIndexRegressor()).fit(X, y)
     >>> list(model.get_feature_names_out())
     ['dose', 'site=Köln']
     >>> model.predict(X[:2]).shape
@@ -214,8 +257,7 @@ class TableRegressor(RegressorMixin, _TableModel):
         -------
         predicted : array
         """
-        features = self.prepare(X)
-        return self.estimator_.predict(features)
+        return self.estimator_.predict(self.prepare(X))
 
 
 class TableClassifier(ClassifierMixin, _TableModel):
@@ -229,6 +271,10 @@ class TableClassifier(ClassifierMixin, _TableModel):
         What learns from the prepared columns; None for `SingleIndexClassifierCV()`.
     threshold : float, default=0.5
         Of two classes, beyond which probability of the modelled one it is predicted.
+    positive : class, default=None
+        Of two classes, the one whose probability is modelled. None goes by its name ("ja" beside "nein",
+        "died", 1 beside 0) or else takes the rarer one, as the command line does. The columns of
+        `predict_proba` are in the order of `classes_` whichever it is.
     impute, drop, keep, categorical, dates, date_order, max_categories
         As in :class:`TableRegressor`.
 
@@ -236,8 +282,9 @@ class TableClassifier(ClassifierMixin, _TableModel):
     ----------
     classes_ : array of shape (n_classes,)
     labels_ : array of shape (n_classes,)
-        The classes in the order of the estimator's, of two the modelled one last.
-    estimator_, preparation_, n_features_in_, feature_names_in_
+        The classes in the order of the estimator's, of two the modelled one last. Where that is the first in
+        order, the estimator was fitted to 0 and 1.
+    estimator_, preparation_, notes_, n_features_in_, feature_names_in_
         As in :class:`TableRegressor`.
 
     Examples
@@ -256,6 +303,7 @@ class TableClassifier(ClassifierMixin, _TableModel):
         estimator: Any = None,
         *,
         threshold: float = 0.5,
+        positive: Any = None,
         impute: str | None = "median",
         drop: Sequence[str] = (),
         keep: Sequence[str] = (),
@@ -269,28 +317,39 @@ class TableClassifier(ClassifierMixin, _TableModel):
             date_order=date_order, max_categories=max_categories,
         )  # fmt: skip
         self.threshold = threshold
+        self.positive = positive
 
     def _default(self) -> Any:
         return SingleIndexClassifierCV()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn what each column is, how gaps are filled, and the model.
-
-        Parameters
-        ----------
-        X : pandas or polars data frame, or array, of shape (n_samples, n_columns)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            For the model; the preparation does not look at it.
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y, sample_weight)
-        self.labels_ = self.estimator_.classes_
+    def _learn(self, estimator: Any, features: Any, y: Any, weight: dict[str, Any]) -> list[str]:
+        pair, notes = self._pair(y)
+        # Estimators model the second class in order: where it is to be the first, they get 0 and 1.
+        if pair is not None and pair[0] > pair[1]:
+            settings = recoded_weights(estimator, pair.tolist())
+            y = (np.asarray(column_or_1d(y)) == pair[1]).astype(np.int64)
+            super()._learn(estimator.set_params(**settings), features, y, weight)
+            self.labels_ = pair
+        else:
+            super()._learn(estimator, features, y, weight)
+            self.labels_ = self.estimator_.classes_
         self.classes_ = np.sort(self.labels_)
-        return self
+        return notes
+
+    def _pair(self, y: Any) -> tuple[Any, list[str]]:
+        """Return two classes, the one to be modelled last, and a note; None where there are not two."""
+        classes, counts = counted_classes(y)
+        if len(classes) == 2:
+            chosen, note = choose_class(classes.tolist(), counts.tolist(), self.positive)
+            return classes[[1 - chosen, chosen]], [note]
+        if self.positive is not None:
+            raise ValueError("positive is for a target of two classes; of several, each is modelled.")
+        return None, []
+
+    def _predicted(self) -> str:
+        text = super()._predicted()
+        is_pair = len(self.labels_) == 2 and not getattr(self.estimator_, "multilabel_", False)
+        return f"{text}: the probability of {self.labels_[1]}" if is_pair else text
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, columns in the order of `classes_`.
@@ -303,8 +362,7 @@ class TableClassifier(ClassifierMixin, _TableModel):
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
-        features = self.prepare(X)
-        return self.estimator_.predict_proba(features)[:, np.argsort(self.labels_)]
+        return self.estimator_.predict_proba(self.prepare(X))[:, np.argsort(self.labels_)]
 
     def decision_function(self, X: Any) -> Any:
         """Return what to rank by: above zero where the second of `classes_` is the likelier of two.
@@ -317,8 +375,7 @@ class TableClassifier(ClassifierMixin, _TableModel):
         -------
         scores : array of shape (n_samples,), or (n_samples, n_classes)
         """
-        features = self.prepare(X)
-        scores = self.estimator_.decision_function(features)
+        scores = self.estimator_.decision_function(self.prepare(X))
         if scores.ndim == 1:
             return scores if self.labels_[1] == self.classes_[1] else -scores
         return scores[:, np.argsort(self.labels_)]
@@ -341,37 +398,3 @@ class TableClassifier(ClassifierMixin, _TableModel):
         if len(self.labels_) == 2:
             return self.labels_[(probabilities[:, 1] > self.threshold).astype(int)]
         return self.labels_[probabilities.argmax(axis=1)]
-
-
-def as_frame(X: Any) -> Any:
-    """Return rows as a pandas data frame with text for names."""
-    import pandas
-
-    if hasattr(X, "to_pandas"):  # polars, pyarrow
-        X = X.to_pandas()
-    if not isinstance(X, pandas.DataFrame):
-        X = pandas.DataFrame(check_array(X, dtype=None, ensure_all_finite="allow-nan")).infer_objects()
-        X.columns = [f"x{j}" for j in range(X.shape[1])]
-    return X if all(isinstance(name, str) for name in X.columns) else X.rename(columns=str)
-
-
-@contextlib.contextmanager
-def in_words_of_python() -> Iterator[None]:
-    """Let errors on tables name parameters in place of options."""
-    try:
-        yield
-    except TableError as error:
-        raise TableError(python_words(str(error))) from None
-
-
-def python_words(text: str) -> str:
-    """Return a message with options such as --drop 'x' as parameters, drop=['x']."""
-    text = re.sub(r"--na ('[^']*'|\S+)", r"X.replace(\1, None)", text)
-    text = text.replace("--decimal ,", "numbers with a decimal point")
-    lists = "|".join(_LISTS)
-    text = re.sub(rf"--({lists}) ('[^']*'|\w+)", lambda m: f"{m[1]}=[{as_literal(m[2])}]", text)
-    return re.sub(r"--([a-z-]+) ([\w-]+)", lambda m: f"{m[1].replace('-', '_')}={as_literal(m[2])}", text)
-
-
-def as_literal(value: str) -> str:
-    return value if value.startswith("'") else f'"{value}"'

@@ -60,6 +60,10 @@ class Preparation:
         """The column that each feature comes from."""
         return [column for column in self.columns for _ in self.names_of(column)]
 
+    @property
+    def number_columns(self) -> set[str]:
+        return {name for name, kind in zip(self.columns, self.kinds, strict=True) if kind == NUMBER}
+
     def check(self, n_features: int) -> None:
         """Raise where this cannot be the preparation of a model: for what comes from a file."""
         if not len(self.columns) == len(self.kinds) == len(self.fills):

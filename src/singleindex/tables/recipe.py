@@ -78,6 +78,10 @@ class Recipe:
         """The column that each feature comes from."""
         return [feature.column for feature in self.features]
 
+    @property
+    def number_columns(self) -> set[str]:
+        return {column.name for column in self.columns if column.kind == NUMBER}
+
     def check(self, n_features: int) -> None:
         """Raise where this cannot be the recipe of a model: for what comes from a file."""
         names = {column.name for column in self.columns}
