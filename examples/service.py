@@ -1,5 +1,6 @@
 """A model of the command line as a web service, in plain ASGI: copy it and change what you like.
 
+pip install "singleindex[cli]" uvicorn
 singleindex fit patients.csv --target relapse --impute median -o model.sim
 MODEL=model.sim uvicorn --app-dir examples service:app --lifespan off
 curl localhost:8000/predict -d '[{"age": 61, "city": "Bonn"}, {"age": null, "city": "Rom"}]'
