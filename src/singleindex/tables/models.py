@@ -257,7 +257,8 @@ class TableRegressor(RegressorMixin, _TableModel):
         -------
         predicted : array
         """
-        return self.estimator_.predict(self.prepare(X))
+        features = self.prepare(X)
+        return self.estimator_.predict(features)
 
 
 class TableClassifier(ClassifierMixin, _TableModel):
@@ -362,7 +363,8 @@ class TableClassifier(ClassifierMixin, _TableModel):
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
-        return self.estimator_.predict_proba(self.prepare(X))[:, np.argsort(self.labels_)]
+        features = self.prepare(X)
+        return self.estimator_.predict_proba(features)[:, np.argsort(self.labels_)]
 
     def decision_function(self, X: Any) -> Any:
         """Return what to rank by: above zero where the second of `classes_` is the likelier of two.
@@ -375,7 +377,8 @@ class TableClassifier(ClassifierMixin, _TableModel):
         -------
         scores : array of shape (n_samples,), or (n_samples, n_classes)
         """
-        scores = self.estimator_.decision_function(self.prepare(X))
+        features = self.prepare(X)
+        scores = self.estimator_.decision_function(features)
         if scores.ndim == 1:
             return scores if self.labels_[1] == self.classes_[1] else -scores
         return scores[:, np.argsort(self.labels_)]
