@@ -35,17 +35,10 @@ class _TableModel(NotebookView, BaseEstimator):
     notes_: list[str]
 
     def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        impute: str | None = "median",
-        drop: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        dates: str = "drop",
-        date_order: str | None = None,
-        max_categories: int = 50,
-    ) -> None:
+        self, estimator: Any = None, *, impute: str | None = "median", drop: Sequence[str] = (),
+        keep: Sequence[str] = (), categorical: Sequence[str] = (), dates: str = "drop",
+        date_order: str | None = None, max_categories: int = 50,
+    ) -> None:  # fmt: skip
         self.estimator = estimator
         self.impute = impute
         self.drop = drop
