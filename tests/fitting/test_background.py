@@ -9,7 +9,7 @@ from singleindex.fitting.background import background_of
 
 def make_rows(rng):
     """Return rows of which few entries are stored, with a full, an empty and a negative column among them."""
-    X = sparse.random_array((60, 8), density=0.1, rng=rng, format="lil")
+    X = sparse.lil_array(rng.random((60, 8)) * (rng.random((60, 8)) < 0.1))
     X[:, [0]] = rng.normal(5, 1, (60, 1))
     X[:, [1]] = 0
     X[:, [2]] = -np.abs(X[:, [2]].toarray())

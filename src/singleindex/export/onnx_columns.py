@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tables.columns import CATEGORY
 from ..tables.recipe import TEXT, Column, Feature, Recipe
-from .onnx_graph import DOUBLE, INT64, STRING, Graph
+from .onnx_graph import DOUBLE, STRING, Graph
 
 # What stands for a gap in a column of text: tensors have no missing text.
 NO_TEXT = ""
@@ -90,10 +90,10 @@ class ColumnFeatures:
         codes = other
         if values:
             equal = graph.node("Equal", [x, graph.constant(np.array([values], dtype=np.float64))])
-            equal = graph.node("Cast", [equal], to=INT64)
+            equal = graph.node("Cast", [equal], to=DOUBLE)  # older runtimes have no ArgMax of whole numbers
             best = graph.node("ArgMax", [equal], axis=1, keepdims=1)
             count = graph.node("ReduceSum", [equal, graph.constant(np.array([1]))], keepdims=1)
-            there = graph.node("Greater", [count, graph.constant(np.array([[0]]))])
+            there = graph.node("Greater", [count, graph.constant(np.array([[0.0]]))])
             codes = graph.node("Where", [there, best, other])
         return graph.node("Where", [graph.node("IsNaN", [x]), gap, codes])
 
