@@ -1,5 +1,6 @@
 """The stable features of a model, as the terminal and the report tell of them."""
 
+import copy
 import re
 
 import numpy as np
@@ -25,6 +26,13 @@ def test_those_that_matter_are_found(fitted):
     found = find_stable(model, made.X, made.y)
     assert sorted(found.features) == made.support.tolist()
     assert 0 < found.bound <= 1
+
+
+def test_only_features_in_use_are_told_of(fitted):
+    made, model = fitted
+    fewer = copy.copy(model)
+    fewer.coef_ = np.where(np.arange(12) == made.support[0], 0.0, model.coef_)
+    assert sorted(find_stable(fewer, made.X, made.y).features) == made.support[1:].tolist()
 
 
 def test_none_where_features_are_not_what_is_chosen():

@@ -21,7 +21,7 @@ class Stable(NamedTuple):
 
 
 def find_stable(model: Any, X: Any, y: Any, weight: Any = None) -> Stable | None:
-    """Return the stable features of a model and its rows; None where they cannot be told."""
+    """Return which features of a model are stable, of those in use; None where that cannot be told."""
     if X.shape[0] > _MOST_ROWS:
         some = np.sort(np.random.default_rng(0).choice(X.shape[0], _MOST_ROWS, replace=False))
         X, y = _safe_indexing(X, some), _safe_indexing(y, some)
@@ -30,6 +30,6 @@ def find_stable(model: Any, X: Any, y: Any, weight: Any = None) -> Stable | None
         found = resample(model, X, y, sample_weight=weight, n_permutations=0, random_state=0)
     except ValueError:  # too few rows, or a structure whose atoms are no features
         return None
-    stable = found.stable()
+    stable = np.intersect1d(found.stable(), found.facts.used)
     order = np.argsort(-found.shares()[stable].max(axis=1), kind="stable")
     return Stable(stable[order].tolist(), found.rule().bound)
