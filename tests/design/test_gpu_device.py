@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from gpu_device import cp
 from gpu_emulation import emulate_sweep
 from scipy import sparse
 from sklearn import config_context
@@ -24,13 +25,6 @@ from singleindex.design.gpu.stream import GpuStreamedDesign
 from singleindex.link import MonotoneCurve, ShiftedLink
 from singleindex.solvers import OnePass
 from singleindex.structures import GroupSparse, LowRank, RowSparse, Sparse
-
-cp = pytest.importorskip("cupy", reason="there is no CuPy here; these tests need a GPU")
-try:
-    if cp.cuda.runtime.getDeviceCount() == 0:
-        raise RuntimeError("there is no GPU here")
-except Exception as error:  # whatever CuPy raises where there is no driver
-    pytest.skip(f"these tests need a GPU: {error}", allow_module_level=True)
 
 LINKS = {
     "curve": MonotoneCurve([-1.0, -0.3, 0.1, 0.1001, 2.0], [-1.0, -0.5, -0.5, 0.7, 0.8]),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gpu_device import cp
 from gpu_emulation import emulate_visit_models
 from scipy import sparse
 
@@ -12,13 +13,6 @@ from singleindex.design.gpu.base import GpuDesign
 from singleindex.design.gpu.many import DeviceModels, DeviceRows
 from singleindex.design.gpu.stream import GpuStreamedDesign
 from singleindex.design.many import NO_FOLD
-
-cp = pytest.importorskip("cupy", reason="there is no CuPy here; these tests need a GPU")
-try:
-    if cp.cuda.runtime.getDeviceCount() == 0:
-        raise RuntimeError("there is no GPU here")
-except Exception as error:  # whatever CuPy raises where there is no driver
-    pytest.skip(f"these tests need a GPU: {error}", allow_module_level=True)
 
 K, D = 7, 33
 NAMES = ("gradient", "residual", "bins")
