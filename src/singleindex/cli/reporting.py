@@ -31,6 +31,7 @@ def page_for(file: ModelFile, train: Rows, test: Rows | None, title: str | None 
         costs=file.threshold.costs,
         reproduce=commands(file),
         preparation=file.preparation,
+        stable=(file.record.get("stable") or {}).get("features"),
         n_jobs=jobs,
     )
 

@@ -28,8 +28,8 @@ def make_report(
     feature_names: Sequence[str] | None = None, class_names: Sequence[str] | None = None,
     target_name: str = "y", title: str | None = None, notes: Sequence[str] = (),
     warnings: Sequence[str] = (), threshold: float | None = None, costs: tuple[float, float] | None = None,
-    reproduce: dict[str, str] | None = None, preparation: Any = None, n_folds: int = 5,
-    n_jobs: int | None = None,
+    reproduce: dict[str, str] | None = None, preparation: Any = None, stable: Sequence[str] | None = None,
+    n_folds: int = 5, n_jobs: int | None = None,
 ) -> str:  # fmt: skip
     """Return a page on a fitted model: HTML that needs no network and no other file.
 
@@ -74,6 +74,8 @@ def make_report(
         How columns of a table became the features: the page's form then asks for columns, with their
         categories and gaps. None takes that of a `TableClassifier` or `TableRegressor`; of other models the
         features are the columns.
+    stable : sequence of str, default=None
+        The names of the stable features where they are known; None asks halves of the rows.
     n_folds : int, default=5
         How many times the fit is done again, each time without a part of the rows.
     n_jobs : int, default=None
@@ -117,7 +119,8 @@ def make_report(
     train, test = (X, y, weight), None if X_test is None else (X_test, np.asarray(y_test), None)
     outputs = output_names(model, target_name, class_names)
     facts = collect(model, train, test, names(feature_names), outputs, n_folds, n_jobs)
-    stable = find_stable(model, X, y, weight)
+    if stable is None and (asked := find_stable(model, X, y, weight)) is not None:
+        stable = [names(feature_names)[j] for j in asked.features]
     about = {
         "title": title or f"{type(model).__name__} for {target_name}",
         "target": target_name,
@@ -131,7 +134,7 @@ def make_report(
         "threshold": own_threshold if threshold is None else threshold,
         "costs": costs,
         "p_value": p_value_of(model, facts),
-        "stable": None if stable is None else [names(feature_names)[j] for j in stable.features],
+        "stable": None if stable is None else list(stable),
         "settings": settings_of(model),
         "technical": technical_settings(model),
         "data": data_facts(model, X, y, X_test, target_name, class_names),
