@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import dask.array as da
 import numpy as np
 import pytest
 
@@ -75,6 +76,48 @@ def test_no_dense_model_where_few_features_do():
     assert not model.dense_
     assert weight_of_ridges(model) == 0
     assert "dense" not in model.summary()
+
+
+def few_of_many():
+    """Return 80 rows of 160 columns, of which two matter."""
+    X = RNG.normal(size=(80, 160))
+    return X, X[:, 0] - X[:, 1] + 3.0 * RNG.normal(size=80)
+
+
+def test_dense_candidates_take_part_where_they_are_asked_for():
+    X, y = few_of_many()
+    assert weight_of_ridges(SingleIndexRegressorCV(cv=4, scale_power=[1.0]).fit(X, y)) == 0
+    assert weight_of_ridges(SingleIndexRegressorCV(cv=4, scale_power=[1.0], dense=True).fit(X, y)) > 0
+
+
+@pytest.mark.parametrize("shape", [(80, 160, 1.5), (100, 300, 4.0), (200, 40, 1.5)])
+def test_no_dense_candidate_has_weight_where_none_is_wanted(shape):
+    model = SingleIndexRegressorCV(cv=4, scale_power=[1.0], dense=False).fit(*spectra(*shape))
+    assert not model.dense_
+    assert weight_of_ridges(model) == 0
+    results = model.cv_results_
+    of_gradient = (results["stage"] == 1) & (results["weight"] > 0) & (results["n_atoms"] > 0)
+    assert (results["n_atoms"][of_gradient] <= shape[0] / 2).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"dense": "yes"}, "dense must be"),
+        ({"dense": 1}, "dense must be"),
+        ({"dense": True, "alpha": 0.1}, "at None"),
+        ({"dense": True, "n_atoms": [3]}, "at None"),
+    ],
+)
+def test_what_dense_may_be(settings, said):
+    with pytest.raises(ValueError, match=said):
+        SingleIndexRegressorCV(**settings).fit(*few_of_many())
+
+
+def test_dense_candidates_are_refused_over_blocks():
+    X, y = few_of_many()
+    with pytest.raises(ValueError, match="data in memory"):
+        SingleIndexRegressorCV(dense=True).fit(da.from_array(X, chunks=(20, -1)), y)
 
 
 def test_with_many_rows_dense_candidates_take_part():

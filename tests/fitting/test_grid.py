@@ -17,7 +17,7 @@ VARIANCE = (1.0, 4.0, 9.0, 1.0, 1.0, 1.0)
 def settings(**changed):
     defaults = {
         "n_atoms": None, "alpha": None, "penalty": None, "scale_power": [0.5], "cv": 3, "rule": "average",
-        "refit": "auto", "held_out_link": True, "n_jobs": None,
+        "refit": "auto", "held_out_link": True, "dense": "auto", "n_jobs": None,
     }  # fmt: skip
     return SearchSettings(**defaults | changed)
 

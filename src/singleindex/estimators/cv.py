@@ -36,9 +36,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
     structure : object, default=None
         What w may look like; None means `Sparse()`.
     alpha : float, sequence of float or None, default=None
-        Ridge penalties that are added along the paths. None means none, and paths of ridges alone among the
-        candidates, which use every feature: these count where there are two rows for each feature, or where
-        they win beyond two standard errors. See `dense_`.
+        Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
         0.001, with more features than rows to 0.01. An empty sequence has the same levels, but none of the
@@ -62,6 +60,12 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         rows. "auto" is "folds" for averages and "all" for single candidates.
     held_out_link : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
+    dense : "auto" or bool, default="auto"
+        Whether candidates count that use every feature: ridges, and with fewer rows than features w with
+        more atoms than half the rows. "auto" lets them where there are two rows for each feature, or where
+        they win beyond two standard errors; see `dense_`. True lets them in like all others, which is worth
+        trying on text: a document may have none of a few words. False does without. Where `n_atoms`, `alpha`
+        or `penalty` are named, and for files and Dask, there are none.
     lipschitz, link
         As in :class:`SingleIndexRegressor`. With the learned link w is found with a straight line (the
         classifier: a logistic curve) in its place, and where there are many rows with a learned one too;
@@ -132,8 +136,9 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         alpha: float | Sequence[float] | None = None, penalty: Sequence[float] | None = None,
         scale_power: Sequence[float | None] = (1.0, 0.5, 0.0), cv: Any = 10,
         scoring: Any = "neg_mean_squared_error", rule: str = "average", refit: str = "auto",
-        held_out_link: bool = True, lipschitz: float = 1.0, link: LinkLike = "learned", max_iter: int = 2,
-        tol: float = 1e-2, n_jobs: int | None = None, verbose: int = 0,
+        held_out_link: bool = True, dense: bool | str = "auto", lipschitz: float = 1.0,
+        link: LinkLike = "learned", max_iter: int = 2, tol: float = 1e-2, n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
 
@@ -194,8 +199,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
     structure : object, default=None
         What w may look like; None means `Sparse()`.
     alpha : float, sequence of float or None, default=None
-        Ridge penalties that are added along the paths. None means none, and paths of ridges alone among the
-        candidates, which count where there are two rows for each feature, or where they win clearly.
+        Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
         0.001, with more features than rows to 0.01. An empty sequence has no averages uncut.
@@ -215,6 +219,9 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         rows. "auto" is "folds" for averages and "all" for single candidates.
     held_out_link : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
+    dense : "auto" or bool, default="auto"
+        Whether candidates count that use every feature: where there are two rows for each of them or they win
+        beyond two standard errors, always, or never. On text True is worth trying.
     lipschitz : float, default=1.0
         Largest slope of the link, which fixes the scale of w.
     link : "learned", "identity", "logistic", "tanh" or callable, default="learned"
@@ -281,9 +288,9 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         self, n_atoms: Sequence[int] | None = None, *, structure: Structure | None = None,
         alpha: float | Sequence[float] | None = None, penalty: Sequence[float] | None = None,
         scale_power: Sequence[float | None] = (1.0, 0.5, 0.0), cv: Any = 10, scoring: Any = "neg_log_loss",
-        rule: str = "average", refit: str = "auto", held_out_link: bool = True, lipschitz: float = 1.0,
-        link: LinkLike = "learned", max_iter: int = 2, tol: float = 1e-2, class_weight: Any = None,
-        n_jobs: int | None = None, verbose: int = 0,
+        rule: str = "average", refit: str = "auto", held_out_link: bool = True, dense: bool | str = "auto",
+        lipschitz: float = 1.0, link: LinkLike = "learned", max_iter: int = 2, tol: float = 1e-2,
+        class_weight: Any = None, n_jobs: int | None = None, verbose: int = 0,
     ) -> None:  # fmt: skip
         set_search_parameters(self, locals())
 

@@ -59,6 +59,8 @@ class SearchMixin(SingleIndexBase):
         """
         if is_in_blocks(X):
             settings = self._settings()
+            if settings.dense is True:
+                raise ValueError("dense=True is for data in memory; there are none over blocks.")
             source = as_source(X, y, sample_weight, groups)
             self._note_features(source)
             fitted = search_blocks(
@@ -84,7 +86,7 @@ class SearchMixin(SingleIndexBase):
     def _settings(self) -> SearchSettings:
         settings = SearchSettings(
             self.n_atoms, self.alpha, self.penalty, self.scale_power, self.cv, self.rule, self.refit,
-            self.held_out_link, self.n_jobs,
+            self.held_out_link, self.dense, self.n_jobs,
         )  # fmt: skip
         settings.check()
         return settings

@@ -150,7 +150,7 @@ class BlockSearch:
         bank = as_bank(keys, candidates, plan)
         none_dense = np.zeros(len(keys), dtype=bool)
         weights = np.column_stack([
-            choose_first(settings.rule, k, first[k], bank, none_dense, data) for k in range(data.n_outputs)
+            choose_first(settings, k, first[k], bank, none_dense, data) for k in range(data.n_outputs)
         ])  # fmt: skip
         chosen = second_stage(self, sizes, bank, weights, first)
         self.progress.step("stage scored")

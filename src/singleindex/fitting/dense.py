@@ -28,9 +28,10 @@ _MOST_DIRECTIONS = 600
 
 
 def with_dense(
-    plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cell], bank: Bank, judge: Judge
-) -> Bank:
-    """Return the candidates with ridges among them, where these are of any promise."""
+    plan: Plan, data: Any, splits: Sequence[Any], cells: Sequence[Cell], bank: Bank, judge: Judge,
+    *, is_asked: bool,
+) -> Bank:  # fmt: skip
+    """Return the candidates with ridges among them, where these are asked for or of any promise."""
     ridges = [k for k, cell in enumerate(cells) if cell.method == RIDGE]
     n_trial = min(_TRIAL, len(splits))
     if not ridges or min(data.design.shape) > _MOST_DIRECTIONS:
@@ -44,9 +45,8 @@ def with_dense(
     rows = np.isfinite(trial.held_out[:1])
     if not len(trial.keys):
         return bank
-    if not has_many_rows(data) and not _is_promising(
-        judge, trial.held_out, np.where(rows, bank.held_out, np.nan)
-    ):
+    is_sure = is_asked or has_many_rows(data)
+    if not (is_sure or _is_promising(judge, trial.held_out, np.where(rows, bank.held_out, np.nan))):
         return bank
     found += [on_split(data, split, trace) for split in splits[n_trial:]]
     return joined(bank, common_bank(found, len(data.Y), data.n_outputs))

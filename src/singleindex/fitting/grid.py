@@ -82,8 +82,9 @@ def make_cells(
         if fitter is fitters[0] or scale == scales[0] or not plan.is_classifier
     ]
     if exact and settings.is_open and is_unbounded(plan):
-        ridges = tuple(Level(ridge=float(share)) for share in _RIDGES)
-        cells += [Cell(scale, fitters[0], 0.0, ridges, RIDGE) for scale in scales]
+        if settings.dense is not False:
+            ridges = tuple(Level(ridge=float(share)) for share in _RIDGES)
+            cells += [Cell(scale, fitters[0], 0.0, ridges, RIDGE) for scale in scales]
         if n_rows < design.shape[1]:
             cells += [
                 Cell(scale, plan.fitter, _GRADIENT_ALPHA, path, GRADIENT)

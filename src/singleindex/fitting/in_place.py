@@ -36,7 +36,7 @@ def search_in_place(
 ) -> Fitted | None:
     """Search where the data lie; None where they are to be searched in the memory of the machine."""
     is_binned = scoring is None or (isinstance(scoring, str) and scoring in BINNED_SCORES)
-    if not (is_binned and _is_read_in_place(plan, X, targets, settings.cv)):
+    if settings.dense is True or not (is_binned and _is_read_in_place(plan, X, targets, settings.cv)):
         return None
     source = DesignSource(X, targets.Y, weight, groups)
     return search_blocks(plan, settings, scoring, source, lambda _: (source.targets, targets.unit), teller)

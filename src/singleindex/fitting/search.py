@@ -32,6 +32,7 @@ from .trace import NOTHING, Fold, Found, Key, on_split
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
+DENSE = ("auto", True, False)
 # What the whole average keeps of the weight where there are fewer rows than columns: cuts of it are chosen
 # by the same few rows.
 _WHOLE_SHARE = 0.5
@@ -49,6 +50,7 @@ class SearchSettings:
     rule: str
     refit: str
     held_out_link: bool
+    dense: Any
     n_jobs: int | None
 
     def check(self) -> None:
@@ -56,6 +58,12 @@ class SearchSettings:
             raise ValueError(f"rule must be one of {RULES}, got {self.rule!r}.")
         if self.refit not in REFITS:
             raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
+        if not any(self.dense is one or self.dense == one == "auto" for one in DENSE):
+            raise ValueError(f'dense must be "auto", True or False, got {self.dense!r}.')
+        if self.dense is True and not self.is_open:
+            raise ValueError(
+                "dense=True adds candidates that use every feature; leave n_atoms, alpha and penalty at None."
+            )
         if len(listed(self.alpha)) == 0 or len(listed(self.scale_power)) == 0:
             raise ValueError("alpha and scale_power must name at least one value each.")
 
@@ -171,13 +179,13 @@ def search_one(
         cells, sizes = [cell for cell in cells if cell.method != GRADIENT and not cell.fitter.is_learned], []
     largest = largest_penalties(plan, cells, data.design, data.spread, data.whole)
     bank = trace_folds(plan, data, splits, cells, largest, settings.n_jobs, progress)
-    bank = with_dense(plan, data, splits, cells, bank, judge)
+    bank = with_dense(plan, data, splits, cells, bank, judge, is_asked=settings.dense is True)
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
     dense = np.array([is_dense(cells[key.cell], key.level, data.whole.n_rows) for key in bank.keys])
 
     def weigh(k: int, scores: Scores) -> FloatArray:
-        return choose_first(settings.rule, k, scores, bank, dense, data)
+        return choose_first(settings, k, scores, bank, dense, data)
 
     weights = np.column_stack([weigh(k, one) for k, one in enumerate(first)])
     uncut = Chosen(bank, first, weights, None, weigh=weigh)
@@ -225,17 +233,20 @@ def trace_fold(plan: Plan, data: Data, split: Any, cells: Sequence[Cell], larges
 
 
 def choose_first(
-    rule: str, output: int, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Any
+    settings: SearchSettings, output: int, scores: Scores, bank: Bank, dense: NDArray[np.bool_], data: Any
 ) -> FloatArray:
     """Return the weights of the candidates; with few rows none to dense ones, but where they win."""
     among = bank.is_open(output)
-    if not (has_many_rows(data) or dense_win(scores, dense)):
+    takes_dense = settings.dense
+    if takes_dense == "auto":
+        takes_dense = has_many_rows(data) or dense_win(scores, dense)
+    if not takes_dense:
         among &= ~dense
     if not among.any():  # as where nothing explains the output, whose path then has ended before it began
         among[:] = True
-    if rule == "average":
+    if settings.rule == "average":
         return soft_weights(scores, among)
-    return single_weights(rule, scores, bank.n_atoms(), among)
+    return single_weights(settings.rule, scores, bank.n_atoms(), among)
 
 
 def single_weights(rule: str, scores: Scores, n_atoms: FloatArray, among: NDArray[np.bool_]) -> FloatArray:
