@@ -11,9 +11,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := $(PIP) install --no-build-isolation --no-deps -Cbuild-dir=$(VENV)/build
 EXTRAS = $(PIP) install 'singleindex[$(1)]'
-# Two processes, each with the tests of a file together, and no threads that would fight over the cores.
+# Two processes, each with the tests of a file together, and no threads that would fight over the cores: those of
+# OpenMP wait for each other without sleeping, and boosting takes ten times as long. Tests of threads ask for theirs.
 JOBS ?= 2
-PYTEST := OPENBLAS_NUM_THREADS=1 python -m pytest -n $(JOBS) --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m pytest -n $(JOBS) --dist loadfile
 CORE_TESTS := $(addprefix tests/,estimators link structures design)
 
 .PHONY: demo images test test-oldest test-newest lint wheel mlflow docs dev bench bench-quick paper clean

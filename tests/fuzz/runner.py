@@ -172,9 +172,11 @@ class Run:
 
 
 def start(work: Work, stderr: Any) -> subprocess.Popen[bytes]:
-    # Two threads, so that code with threads is run as such; nothing that reserves memory it does not use.
+    # Two threads, so that code with threads is run as such, which sleep while they wait: other tests run beside
+    # them. Nothing that reserves memory it does not use.
     environment = os.environ | {
         "OMP_NUM_THREADS": "2",
+        "OMP_WAIT_POLICY": "PASSIVE",
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
         "ARROW_DEFAULT_MEMORY_POOL": "system",
