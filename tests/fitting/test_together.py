@@ -25,7 +25,7 @@ def rows_of_softmax(n=260, d=10, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     X, y, p = rows_of_softmax()
-    return SingleIndexClassifierCV(cv=5).fit(X, y), X, y, p
+    return SingleIndexClassifierCV(cv=3).fit(X, y), X, y, p
 
 
 def test_classes_that_share_their_probability_are_learned_as_one(fitted):
@@ -41,8 +41,8 @@ def test_classes_that_share_their_probability_are_learned_as_one(fitted):
 def test_a_class_between_two_others_needs_the_others():
     X, y = load_iris(return_X_y=True)
     train = np.arange(len(y)) % 3 > 0
-    together = SingleIndexClassifierCV(cv=5).fit(X[train], y[train])
-    apart = SingleIndexClassifierCV(cv=5, rule="best").fit(X[train], y[train])
+    together = SingleIndexClassifierCV(cv=3).fit(X[train], y[train])
+    apart = SingleIndexClassifierCV(cv=3, rule="best").fit(X[train], y[train])
     assert together.coupled_
     assert not apart.coupled_
     losses = [log_loss(y[~train], model.predict_proba(X[~train])) for model in (together, apart)]
@@ -77,6 +77,6 @@ def test_links_are_as_steep_as_is_allowed_for(fitted):
     model, X, y, _ = fitted
     for link in model.link_:
         assert np.max(np.diff(link.y) / np.diff(link.x)) <= 1 + 1e-9
-    steeper = SingleIndexClassifierCV(cv=5, lipschitz=2.0).fit(X, y)
+    steeper = SingleIndexClassifierCV(cv=3, lipschitz=2.0).fit(X, y)
     assert_allclose(steeper.coef_, model.coef_ / 2, rtol=1e-6)
     assert_allclose(steeper.predict_proba(X), model.predict_proba(X), atol=1e-6)

@@ -26,7 +26,9 @@ def pages(tmp_path_factory):
     X = pd.DataFrame(rng.standard_normal((60, 300)), columns=[f"gene_{j}" for j in range(300)])
     y = (X["gene_3"] - X["gene_50"] + 0.5 * rng.standard_normal(60) > 0).astype(int)
     model = SingleIndexClassifierCV(**SETTINGS).fit(X, y)
-    (folder / "wide.html").write_text(make_report(model, X, y, target_name="relapse"), encoding="utf-8")
+    (folder / "wide.html").write_text(
+        make_report(model, X, y, target_name="relapse", n_folds=2), encoding="utf-8"
+    )
     names = [
         "naïve âge",
         "ein sehr langer Spaltenname, der kein Ende nehmen will " * 2,
@@ -39,12 +41,15 @@ def pages(tmp_path_factory):
     page = make_report(
         model, X[:70], y[:70], X_test=X[70:], y_test=y[70:], target_name="Ergebnis in € je Monat",
         notes=["left out 'id': a different whole number in every row"], reproduce={"Command": "x" * 300},
+        n_folds=2,
     )  # fmt: skip
     (folder / "messy.html").write_text(page, encoding="utf-8")
     X = pd.DataFrame(rng.standard_normal((120, 15)), columns=[f"Messung Nummer {j}" for j in range(15)])
     y = np.array(["low", "mid", "high"])[np.digitize(X.iloc[:, 0] - 2 * X.iloc[:, 1], [-1, 1])]
     model = SingleIndexClassifierCV(n_atoms=[2, 8], penalty=[0.1], alpha=[0.1], cv=3).fit(X, y)
-    (folder / "three.html").write_text(make_report(model, X, y, target_name="size"), encoding="utf-8")
+    (folder / "three.html").write_text(
+        make_report(model, X, y, target_name="size", n_folds=2), encoding="utf-8"
+    )
     return folder
 
 

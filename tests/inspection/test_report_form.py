@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ def open_page(browser, folder, text, **how):
 def test_the_form_predicts_what_the_model_predicts(browser, tmp_path, name):
     estimator, y = PLAIN[name]
     model = estimator.fit(X, y)
-    open_page(browser, tmp_path, make_report(model, X, y, n_folds=2))
+    open_page(browser, tmp_path, make_report(model, X, y, n_folds=2, stable=()))
     rows = np.vstack([X[:4], 10 * X[4:6]])
     for row, expected in zip(rows, said_by(model, rows), strict=True):
         paste(browser, "\t".join(map(repr, row.tolist())))
@@ -92,24 +93,34 @@ def table(n=90):
     return frame, index
 
 
+@cache
+def numbers_and_page():
+    """Return a regressor of the table, and its report."""
+    model = TableRegressor(SingleIndexRegressor(scale_power=1), dates="days", date_order="day-first")
+    return model, messy_page(model, *table())
+
+
+@cache
+def classes_and_page():
+    """Return a classifier of the table, and its report."""
+    frame, index = table()
+    model = TableClassifier(SingleIndexClassifier(scale_power=1), dates="days", date_order="day-first")
+    return model, messy_page(model, frame, (index > 4).to_numpy().astype(int))
+
+
 def messy_page(model, frame, y):
     model.fit(frame, y)
     return make_report(
         model.estimator_, model.prepare(frame), y, preparation=model.preparation_,
-        feature_names=model.preparation_.names, n_folds=2,
+        feature_names=model.preparation_.names, n_folds=2, stable=(),
     )  # fmt: skip
 
 
 @needs_browser
-@pytest.mark.parametrize("classes", [False, True])
-def test_rows_with_categories_gaps_and_dates_are_prepared_as_the_model_does(browser, tmp_path, classes):
-    frame, index = table()
-    kind = TableClassifier if classes else TableRegressor
-    inner = SingleIndexClassifier(scale_power=1) if classes else SingleIndexRegressor(scale_power=1)
-    model = kind(inner, dates="days", date_order="day-first")
-    open_page(
-        browser, tmp_path, messy_page(model, frame, (index > 4).to_numpy().astype(int) if classes else index)
-    )
+@pytest.mark.parametrize("made", [numbers_and_page, classes_and_page])
+def test_rows_with_categories_gaps_and_dates_are_prepared_as_the_model_does(browser, tmp_path, made):
+    (frame, _), (model, page) = table(), made()
+    open_page(browser, tmp_path, page)
     rows = frame.iloc[[0, 1, 5, 9, 12]].copy()
     rows.iloc[1, 1] = "Zürich"  # not known
     for i in range(len(rows)):
@@ -123,9 +134,7 @@ def test_rows_with_categories_gaps_and_dates_are_prepared_as_the_model_does(brow
 
 @needs_browser
 def test_what_cannot_be_read_is_told_and_changes_nothing(browser, tmp_path):
-    frame, index = table()
-    model = TableRegressor(SingleIndexRegressor(scale_power=1), dates="days", date_order="day-first")
-    open_page(browser, tmp_path, messy_page(model, frame, index))
+    open_page(browser, tmp_path, numbers_and_page()[1])
     before = browser.run(ANSWERS)
     names = '"age, in years",site,smokes,seen'
     for text, says in {
@@ -144,7 +153,7 @@ def test_what_cannot_be_read_is_told_and_changes_nothing(browser, tmp_path):
 @needs_browser
 def test_a_model_that_refuses_gaps_says_so(browser, tmp_path):
     model = SingleIndexRegressor(2).fit(X, INDEX)
-    open_page(browser, tmp_path, make_report(model, X, INDEX, n_folds=2))
+    open_page(browser, tmp_path, make_report(model, X, INDEX, n_folds=2, stable=()))
     paste(browser, ",,,,,")
     assert "is missing, and the model needs it" in browser.run(NOTE)
     assert browser.run("document.querySelectorAll('#whatif [type=checkbox]').length") == 0
@@ -152,9 +161,7 @@ def test_a_model_that_refuses_gaps_says_so(browser, tmp_path):
 
 @needs_browser
 def test_the_form_works_by_keyboard(browser, tmp_path):
-    frame, y = table()
-    model = TableRegressor(SingleIndexRegressor(scale_power=1), dates="days", date_order="day-first")
-    open_page(browser, tmp_path, messy_page(model, frame, y))
+    open_page(browser, tmp_path, numbers_and_page()[1])
     named = """[...document.querySelectorAll('.whatif :is(input, select, textarea, button)')]
         .every((e) => e.labels?.length || e.ariaLabel || e.textContent.trim())"""
     assert browser.run(named)
@@ -181,7 +188,7 @@ def test_the_form_works_by_keyboard(browser, tmp_path):
 @needs_browser
 def test_contributions_add_up_to_the_index(browser, tmp_path):
     estimator, y = PLAIN["three classes"]
-    open_page(browser, tmp_path, make_report(estimator.fit(X, y), X, y, n_folds=2))
+    open_page(browser, tmp_path, make_report(estimator.fit(X, y), X, y, n_folds=2, stable=()))
     for k in range(3):
         browser.run(
             f"var which = document.querySelector('.which'); which.value = {k};"
@@ -198,10 +205,7 @@ def test_contributions_add_up_to_the_index(browser, tmp_path):
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_form_fits_the_screen(browser, tmp_path, width, dark):
-    frame, index = table()
-    model = TableClassifier(SingleIndexClassifier(scale_power=1), dates="days", date_order="day-first")
-    page = messy_page(model, frame, (index > 4).to_numpy().astype(int))
-    open_page(browser, tmp_path, page, width=width, dark=dark)
+    open_page(browser, tmp_path, classes_and_page()[1], width=width, dark=dark)
     browser.run("for (const d of document.querySelectorAll('#whatif details')) d.open = true")
     assert browser.run(OVERFLOW) == []
     assert browser.run(CONTRAST) == []
@@ -213,9 +217,8 @@ def record_in(page):
 
 
 def test_controls_are_those_of_the_columns():
-    frame, index = table()
-    model = TableRegressor(SingleIndexRegressor(scale_power=1), dates="days", date_order="day-first")
-    record = record_in(messy_page(model, frame, index))
+    (frame, _), (_, page) = table(), numbers_and_page()
+    record = record_in(page)
     inputs = {one["name"]: one for one in record["inputs"]}
     assert {one["kind"] for one in inputs.values()} == {"number", "category", "date"}
     assert inputs["site"]["values"] == ["Bonn", "Gießen", "Köln, Süd"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import MultiTaskLasso
@@ -83,10 +83,13 @@ SHAPES = {
 }
 every_shape = pytest.mark.parametrize(("n_outputs", "shape"), SHAPES.values(), ids=SHAPES)
 FACTORS = np.array([1.0, 0.5, 2.0, 0.0, np.inf, 1.0, 3.0])
+# Of each of fifteen combinations.
+fewer_examples = settings(max_examples=settings().max_examples // 5)
 
 
 @every_form
 @every_shape
+@fewer_examples
 @given(
     seed=st.integers(0, 10**6),
     share=st.sampled_from([0.01, 0.2]),
@@ -152,6 +155,7 @@ def test_groups_are_those_of_proximal_steps(form):
 
 @every_form
 @every_shape
+@fewer_examples
 @given(seed=st.integers(0, 10**6), tol=st.sampled_from([1e-1, 1e-4]), alpha=st.sampled_from([0.0, 0.3]))
 def test_the_gap_bounds_how_far_the_objective_is_from_its_least(form, n_outputs, shape, seed, tol, alpha):
     X, y, v = make(seed, n_outputs)

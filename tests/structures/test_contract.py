@@ -133,7 +133,7 @@ STRUCTURES = {
 }
 every_structure = pytest.mark.parametrize("case", STRUCTURES.values(), ids=STRUCTURES)
 # Every test runs for each of them.
-fewer_examples = settings(max_examples=settings().max_examples // 2)
+fewer_examples = settings(max_examples=settings().max_examples // 5)
 
 
 @st.composite
