@@ -44,6 +44,7 @@ ISOTONIC = [
 
 # Some checks have y that no feature predicts.
 @pytest.mark.filterwarnings("ignore::singleindex.fitting.cross_fit.IndexNotIdentifiedWarning")
+@pytest.mark.every_case
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
@@ -54,6 +55,7 @@ with warnings.catch_warnings():
     isotonic_checks = parametrize_with_checks(ISOTONIC)
 
 
+@pytest.mark.every_case
 @isotonic_checks
 def test_scikit_learn_check_of_one_column(estimator, check):
     check(estimator)

@@ -285,6 +285,7 @@ def test_the_command_line_takes_fronts(fitted, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.filterwarnings("ignore::singleindex.tables.LeakWarning")
+@pytest.mark.every_case
 @parametrize_with_checks([TableRegressor(SingleIndexRegressor()), TableClassifier(SingleIndexClassifier())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
