@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -38,9 +39,9 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture(scope="session")
 def visits():
-    """Five hundred rows with text, gaps, dates, codes, an identifier and a constant."""
+    """A thousand rows with text, gaps, dates, codes, an identifier and a constant."""
     rng = np.random.default_rng(3)
-    n = 500
+    n = 1000
     age, dose = rng.integers(20, 80, n).astype(float), rng.gamma(2, 2, n).round(3)
     city = rng.choice(["Zürich, CH", "Kraków", "Ulm"], n)
     index = 0.05 * (age - 50) + 0.5 * (dose - 4) + (city == "Kraków")
@@ -93,24 +94,30 @@ CASES = {
 SHARED = ["--impute", "median", "--dates", "days"]
 
 
+@pytest.fixture(scope="module")
+def expected_of(visits):
+    """Return the model in memory of a case, fitted once whatever the form of the file."""
+    return cache(lambda case: in_memory(visits, CASES[case][0], CASES[case][2]))
+
+
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "several"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_fit_to_blocks_is_that_to_the_prepared_rows(cli, visits, tmp_path, case, form):
+def test_a_fit_to_blocks_is_that_to_the_prepared_rows(cli, visits, tmp_path, expected_of, case, form):
     if case != "classes" and form in ("csv.gz", "several"):
         pytest.skip("files are read alike whatever the target")
-    target, drop, estimator = CASES[case]
+    target, drop, _ = CASES[case]
     if form == "parquet":
-        visits.to_parquet(tmp_path / "v.parquet", row_group_size=150)
+        visits.to_parquet(tmp_path / "v.parquet", row_group_size=300)
     elif form == "several":
         for k in range(3):
-            visits[k * 175 : (k + 1) * 175].to_csv(tmp_path / f"v-{k}.csv", index=False)
+            visits[k * 350 : (k + 1) * 350].to_csv(tmp_path / f"v-{k}.csv", index=False)
     else:
         visits.to_csv(tmp_path / f"v.{form}", index=False)
     name = "v-*.csv" if form == "several" else f"v.{form}"
     said = [part for column in target for part in ("-t", column)]
     said += [part for column in drop for part in ("--drop", column)]
     found, _ = fit(cli, name, *said, *SHARED)
-    expected, preparation = in_memory(visits, target, estimator)
+    expected, preparation = expected_of(case)
     assert found.preparation.names == preparation.names
     assert found.preparation.fills == preparation.fills
     assert found.model.best_params_ == expected.best_params_
@@ -152,7 +159,7 @@ def test_predictions_and_scores_are_those_in_memory(cli, visits, visits_csv, cas
     blocks, memory = (cli("predict", "m.sim", visits_csv, how, *shown)[1] for how in HOW)
     blocks, memory = (pd.read_csv(io.StringIO(text)) for text in (blocks, memory))
     pd.testing.assert_frame_equal(blocks, memory, rtol=1e-12)
-    assert len(blocks) == 500
+    assert len(blocks) == 1000
     assert cli("predict", "m.sim", visits_csv, "--in-blocks", "-o", "p.parquet")[0] == 0
     pd.testing.assert_frame_equal(pd.read_parquet("p.parquet"), blocks[pd.read_parquet("p.parquet").columns])
     blocks, memory = (json.loads(cli("score", "m.sim", visits_csv, how, "--json")[1]) for how in HOW)
@@ -166,16 +173,16 @@ def test_rows_held_out_are_the_same_share_whatever_the_blocks(cli, visits, visit
     found, err = fit(
         cli, visits_csv, "-t", "ill", "--drop", "score", "--drop", "grade", *SHARED, "--holdout", "0.3"
     )
-    places = places_of(0, 500, 0)
+    places = places_of(0, 1000, 0)
     assert found.record["n_test"] == (places < 0.3).sum()
-    assert found.record["n_rows"] == 500 - found.record["n_test"]
+    assert found.record["n_rows"] == 1000 - found.record["n_test"]
     assert found.record["test_scores"]["AUC"] > 0.7
     assert "read in blocks of rows" in err
     assert "next: singleindex inspect m.sim" in err
 
 
 def test_a_column_that_turns_to_text_is_read_again_as_text(cli, visits, tmp_path):
-    late = visits.assign(ward=[*[1.0] * 150, *[2.0] * 100, *["ICU"] * 250])
+    late = visits.assign(ward=[*[1.0] * 300, *[2.0] * 200, *["ICU"] * 500])
     late.to_csv(tmp_path / "t.csv", index=False)
     found, err = fit(cli, "t.csv", "-t", "ill", "--drop", "score", "--drop", "grade", *SHARED)
     assert "read again, as text: 'ward'" in err
@@ -187,12 +194,12 @@ def test_gaps_in_the_target(cli, visits, tmp_path):
     said = ["t.csv", "-t", "ill", "--drop", "score", "--drop", "grade", *SHARED]
     code, _, err = cli("fit", *said, "--in-blocks", *FAST)
     assert code == ExitCode.DATA
-    assert "missing in 40 of 500 rows; add --drop-unlabelled" in err
+    assert "missing in 40 of 1000 rows; add --drop-unlabelled" in err
     found, _ = fit(cli, *said, "--drop-unlabelled")
-    assert found.record["n_rows"] == 460
+    assert found.record["n_rows"] == 960
     code, _, err = cli("score", "m.sim", "t.csv", "--in-blocks")
     assert code == ExitCode.DATA
-    assert "missing in 40 of 500 rows" in err
+    assert "missing in 40 of 1000 rows" in err
     blocks, memory = (
         json.loads(cli("score", "m.sim", "t.csv", how, "--json", "--drop-unlabelled")[1]) for how in HOW
     )
@@ -203,7 +210,7 @@ def test_gaps_are_refused_as_in_memory(cli, visits_csv):
     said = ["fit", visits_csv, "-t", "ill", "--drop", "score", "--drop", "grade"]
     blocks, memory = (cli(*said, how) for how in HOW)
     assert blocks[0] == memory[0] == ExitCode.DATA
-    assert "values are missing in 2 columns of 500 rows" in blocks[2]
+    assert "values are missing in 2 columns of 1000 rows" in blocks[2]
     assert blocks[2].splitlines()[-1] == memory[2].splitlines()[-1]
 
 
@@ -228,8 +235,8 @@ def test_a_sample_is_the_same_whatever_the_blocks(visits, visits_csv, monkeypatc
     large = sample_rows(BlockTables([str(visits_csv)], ReadOptions()), 120, 0)
     pd.testing.assert_frame_equal(small, large.frame)
     assert len(small) == 120
-    assert "a random sample of 120 of 500 rows" in large.notes[-1]
-    expected = np.sort(np.argsort(places_of(0, 500, 0))[:120])
+    assert "a random sample of 120 of 1,000 rows" in large.notes[-1]
+    expected = np.sort(np.argsort(places_of(0, 1000, 0))[:120])
     assert small["visit id"].tolist() == visits["visit id"].iloc[expected].tolist()
 
 
@@ -237,7 +244,7 @@ def test_a_quick_look(cli, visits_csv):
     said = ["-t", "ill", "--drop", "score", "--drop", "grade", *SHARED, *FAST]
     code, out, err = cli("fit", visits_csv, *said, "--sample", "200", "--json")
     assert code == 0
-    assert "a random sample of 200 of 500 rows" in err
+    assert "a random sample of 200 of 1,000 rows" in err
     assert json.loads(out)["n_rows"] == 200
     code, _, err = cli("report", "model.sim", visits_csv)
     assert code == ExitCode.DATA
@@ -274,8 +281,8 @@ def test_files_are_read_in_blocks_where_they_would_not_fit(tmp_path, visits):
     assert not goes_by_blocks([str(path)], ReadOptions(), MemoryOptions(memory=1, in_blocks=False))
     assert goes_by_blocks([str(path)], ReadOptions(), MemoryOptions(memory=need), per_row=1)
     visits.to_parquet(tmp_path / "v.parquet")
-    assert rows_in(str(tmp_path / "v.parquet"), "parquet", 0) == 500
-    assert rows_in(str(path), "csv", path.stat().st_size) == pytest.approx(500, rel=0.05)
+    assert rows_in(str(tmp_path / "v.parquet"), "parquet", 0) == 1000
+    assert rows_in(str(path), "csv", path.stat().st_size) == pytest.approx(1000, rel=0.05)
     with gzip.open(tmp_path / "v.csv.gz", "wb") as file:
         file.write(path.read_bytes())
     assert need_of(str(tmp_path / "v.csv.gz"), "csv") > need / 2

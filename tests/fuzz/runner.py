@@ -172,8 +172,8 @@ class Run:
 
 
 def start(work: Work, stderr: Any) -> subprocess.Popen[bytes]:
-    # Two threads, so that code with threads is run as such, which sleep while they wait: other tests run beside
-    # them. Nothing that reserves memory it does not use.
+    # Two threads, so that code with threads is run as such; they sleep while they wait, for other tests run
+    # beside them. Nothing that reserves memory it does not use.
     environment = os.environ | {
         "OMP_NUM_THREADS": "2",
         "OMP_WAIT_POLICY": "PASSIVE",
