@@ -135,6 +135,19 @@ def test_what_was_asked_for_is_not_dense(asked):
     assert not model.dense_
 
 
+def test_many_atoms_are_as_good_as_all_where_all_would_be_taken():
+    X, y = spectra(100, 300, 4.0)
+    new, truth = spectra(4000, 300, 4.0)
+    errors = [
+        np.mean(
+            (SingleIndexRegressorCV(n_atoms, cv=4, scale_power=[1.0]).fit(X, y).predict(new) - truth) ** 2
+        )
+        for n_atoms in ([40], [250], None)
+    ]
+    assert errors[1] < 0.95 * errors[0]
+    assert errors[1] < 1.05 * errors[2]
+
+
 def test_where_columns_lie_is_nothing_to_ridges():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, 8))

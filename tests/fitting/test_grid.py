@@ -85,6 +85,12 @@ def test_no_dense_candidates_where_something_was_asked_for(asked):
     assert RIDGE not in {cell.method for cell in cells(**asked)}
 
 
+def test_dense_candidates_where_more_atoms_are_asked_for_than_is_sparse():
+    few, many = (cells(n_rows=5, n_atoms=[1, k]) for k in (2, 3))
+    assert {cell.method for cell in few} == {EXACT}
+    assert [cell.levels for cell in many if cell.method == GRADIENT] == [tuple(hard_levels(6))]
+
+
 def test_no_dense_candidates_of_bounded_weights():
     signs = Sparse(signs=np.array([1, 0, 0, 0, 0, 0]))
     assert RIDGE not in {cell.method for cell in cells(structure=signs)}

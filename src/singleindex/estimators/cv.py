@@ -64,8 +64,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         Whether candidates count that use every feature: ridges, and with fewer rows than features w with
         more atoms than half the rows. "auto" lets them where there are two rows for each feature, or where
         they win beyond two standard errors; see `dense_`. True lets them in like all others, which is worth
-        trying on text: a document may have none of a few words. False does without. Where `n_atoms`, `alpha`
-        or `penalty` are named, and for files and Dask, there are none.
+        trying on text: a document may have none of a few words. False does without. There are none where
+        `alpha` or `penalty` are named, or `n_atoms` of at most half the rows, nor for files and Dask.
     lipschitz, link
         As in :class:`SingleIndexRegressor`. With the learned link w is found with a straight line (the
         classifier: a logistic curve) in its place, and where there are many rows with a learned one too;

@@ -81,7 +81,7 @@ def make_cells(
         # Of classes a learned link in the loop brings little: it is tried at one scale.
         if fitter is fitters[0] or scale == scales[0] or not plan.is_classifier
     ]
-    if exact and settings.is_open and is_unbounded(plan):
+    if exact and may_be_dense(settings, n_rows) and is_unbounded(plan):
         if settings.dense is not False:
             ridges = tuple(Level(ridge=float(share)) for share in _RIDGES)
             cells += [Cell(scale, fitters[0], 0.0, ridges, RIDGE) for scale in scales]
@@ -89,15 +89,32 @@ def make_cells(
             cells += [
                 Cell(scale, plan.fitter, _GRADIENT_ALPHA, path, GRADIENT)
                 for scale in scales
-                for path in gradient_levels(plan, replace(settings, penalty=[]), design.shape[1])
+                for path in gradient_levels(
+                    plan, replace(settings, penalty=[], n_atoms=None), design.shape[1]
+                )
             ]
     return cells
+
+
+def may_be_dense(settings: Any, n_rows: float) -> bool:
+    """Tell whether dense candidates are worth tracing: nothing is asked of w, or more than few atoms."""
+    if settings.is_open:
+        return True
+    if settings.n_atoms is None or settings.alpha is not None or settings.penalty is not None:
+        return False
+    return is_many(max((k or np.inf for k in listed(settings.n_atoms)), default=0), n_rows)
 
 
 def is_dense(cell: Cell, level: int, n_rows: float) -> bool:
     """Tell whether a candidate has more atoms than the rows can determine."""
     n_atoms = cell.levels[level].n_atoms
-    return cell.method == RIDGE or (cell.method == GRADIENT and n_atoms is not None and n_atoms > n_rows / 2)
+    return cell.method == RIDGE or (
+        cell.method == GRADIENT and n_atoms is not None and is_many(n_atoms, n_rows)
+    )
+
+
+def is_many(n_atoms: float, n_rows: float) -> bool:
+    return bool(n_atoms > n_rows / 2)
 
 
 def is_unbounded(plan: Plan) -> bool:
