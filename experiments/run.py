@@ -16,11 +16,11 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from . import cost, figure, table1, table2, table3
+from . import cost, features, figure, table1, table2, table3
 from .progress import Progress
 from .units import Record, Store, Unit
 
-TABLES = {part.NAME: part for part in (table1, table2, table3, figure, cost)}
+TABLES = {part.NAME: part for part in (table1, features, table2, table3, figure, cost)}
 PACKAGES = ("singleindex", "numpy", "scipy", "scikit-learn", "lightgbm", "joblib")
 HERE = Path(__file__).parent
 # What figures depend on: units of another state of these files are measured anew.
