@@ -38,6 +38,11 @@ class Mean:
         shared = sorted(self.values.keys() & other.values.keys())
         return Mean({seed: self.values[seed] - other.values[seed] for seed in shared})
 
+    @property
+    def side(self) -> int:
+        """1 and -1 for a difference beyond one standard error, 0 for less."""
+        return int(abs(self.value) > np.nan_to_num(self.error)) * (1 if self.value > 0 else -1)
+
 
 class Results:
     """Records by table, row, method and figure."""
@@ -91,24 +96,15 @@ class Results:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a column stands in a row: the best one, joint best within one standard error, or behind."""
+    """How a column stands in a row: the best one, behind by no more than the paired error, or behind."""
 
     best: str
-    behind: float  # of the best one, 0 or more
-    error: float  # the larger of the two standard errors
-    paired: Mean  # best minus this one, split by split
-
-    @property
-    def is_best(self) -> bool:
-        return self.behind == 0
+    behind: Mean  # of the best one, split by split
+    is_best: bool
 
     @property
     def is_joint_best(self) -> bool:
-        return self.is_best or self.behind <= self.error
-
-    @property
-    def is_paired_joint_best(self) -> bool:
-        return self.is_best or self.paired.value <= self.paired.error
+        return self.is_best or self.behind.side <= 0
 
 
 def standing(means: dict[str, Mean], column: str, larger_is_better: bool = True) -> Standing:
@@ -117,10 +113,13 @@ def standing(means: dict[str, Mean], column: str, larger_is_better: bool = True)
     best = max(means, key=lambda name: sign * means[name].value)
     if means[best].value == means[column].value:
         best = column
-    ours, theirs = means[column], means[best]
-    paired = theirs.difference(ours) if sign > 0 else ours.difference(theirs)
-    behind = sign * (theirs.value - ours.value)
-    return Standing(best, behind, np.nanmax([ours.error, theirs.error, 0.0]), paired)
+    behind = gain(means[best], means[column], larger_is_better)
+    return Standing(best, behind, best == column)
+
+
+def gain(ours: Mean, theirs: Mean, larger_is_better: bool = True) -> Mean:
+    """Return by how much the first is better, split by split."""
+    return ours.difference(theirs) if larger_is_better else theirs.difference(ours)
 
 
 def share_falling(curves: Iterable[Iterable[float]]) -> tuple[float, float]:

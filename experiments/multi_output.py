@@ -22,8 +22,10 @@ from singleindex.structures import RowSparse
 from .baselines import GroupLogisticRegression
 from .splits import Split
 
-# From strong to weak, as a warm path goes best.
-PENALTIES = 2.0 ** np.arange(10, -11, -1)
+# From the penalty at which nothing is in use to nearly none, as a warm path goes best. A path ends where so
+# many levels have not lowered the held-out loss: the weakest ones take longest.
+LEVELS = np.geomspace(1, 1e-3, 50)
+PATIENCE = 20
 N_GROUPS = 5
 N_FOLDS = 5
 Predicted = tuple[np.ndarray, dict[str, Any]]
@@ -36,20 +38,24 @@ def folds(seed: int) -> KFold:
 def chosen(model: Any, predict: Callable, loss: Callable, split: Split, Y: np.ndarray, seed: int) -> Any:
     """Return the model fitted to both parts at the penalty of the least held-out loss, over all folds."""
     X, known, targets = split.X[split.both], split.y[split.both], Y[split.both]
-    held_out = np.empty((len(PENALTIES), *known.shape))
-    for train, test in folds(seed).split(X):
-        path = clone(model)
-        for k, penalty in enumerate(PENALTIES):
-            path.set_params(alpha=alpha_of(model, penalty, len(train))).fit(X[train], targets[train])
-            held_out[k, test] = predict(path, X[test])
-    losses = [loss(known, predicted) for predicted in held_out]
-    best = PENALTIES[int(np.argmin(losses))]
-    return clone(model).set_params(alpha=alpha_of(model, best, len(X))).fit(X, targets)
+    penalties = LEVELS * largest_penalty(X, targets)
+    parts = list(folds(seed).split(X))
+    paths = [clone(model) for _ in parts]
+    losses: list[float] = []
+    held_out = np.empty(known.shape)
+    for penalty in penalties:
+        for path, (train, test) in zip(paths, parts, strict=True):
+            path.set_params(alpha=penalty).fit(X[train], targets[train])
+            held_out[test] = predict(path, X[test])
+        losses.append(loss(known, held_out))
+        if len(losses) - np.argmin(losses) > PATIENCE and min(losses) < losses[0]:
+            break
+    return clone(model).set_params(alpha=penalties[np.argmin(losses)]).fit(X, targets)
 
 
-def alpha_of(model: Any, penalty: float, n_rows: int) -> float:
-    """MALSAR divides the logistic loss by the number of rows, and not the squared one; scikit-learn does."""
-    return float(penalty / n_rows if isinstance(model, MultiTaskLasso) else penalty)
+def largest_penalty(X: np.ndarray, Y: np.ndarray) -> float:
+    """Return the penalty at which nothing is in use, with logistic loss as with half of the squares."""
+    return float(np.linalg.norm((X - X.mean(axis=0)).T @ (Y - Y.mean(axis=0)), axis=1).max() / len(X))
 
 
 def least_squares() -> MultiTaskLasso:
@@ -57,7 +63,7 @@ def least_squares() -> MultiTaskLasso:
 
 
 def logistic() -> GroupLogisticRegression:
-    return GroupLogisticRegression(1.0, warm_start=True)
+    return GroupLogisticRegression(1.0, max_iter=500, warm_start=True)
 
 
 # ---------------------------------------------------------------- numbers

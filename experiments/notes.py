@@ -2,8 +2,8 @@
 
 from . import completion, multi_output
 from .baselines.neural import MAX_EPOCHS, MOST_WEIGHTS, PATIENCE, SHAPES
-from .classifiers import GRID, N_FOLDS, SLISOTRON_ITERATIONS, STEP_SIZES
-from .figure import ALPHA, DIMENSIONS, N_ITER, N_SAMPLES
+from .classifiers import N_FOLDS, N_LEVELS, RIDGES, SLISOTRON_ITERATIONS, STEP_SIZES, WEAKEST
+from .figure import ALPHA, CORRELATION, DIMENSIONS, N_ITER, N_SAMPLES, PENALTY
 from .table3 import N_KNOWN
 
 
@@ -11,28 +11,30 @@ def listed(values) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
+SHAPE_NAMES = ", ".join(f"({n}, {rate:g})" for n, rate in SHAPES)
 TABLE1 = f"""
 50-25-25 splits. Every method is fitted to the training part for each of its settings; the settings with
 the best AUC on the validation part are fitted once more to training and validation part, and the test
 part is looked at once. (The paper does not say whether it fitted again.) **CSI** is the search of this
 library, `SingleIndexClassifierCV`, with its defaults, by AUC in {N_FOLDS} folds of these same two parts;
-**CSI (one validation part)** is a search with the validation part as its only fold, which is what the other
-columns have, over column scales of {listed(GRID["scale_power"])} and ridges of {listed(GRID["alpha"])}.
-**CSI as printed** is Algorithm 1 to the letter: start not scaled,
-ridge term of the wrong sign, fixed step.
+**CSI (at most d/4)** has the paper's sparsities, d/4 to d/1024: single fits of `SingleIndexClassifier` by
+gradient steps, the paper's algorithm as corrected, with ridges of {listed(RIDGES)}, chosen as the other
+columns are. **CSI as printed** is Algorithm 1 to the letter: start not scaled, ridge term of the wrong
+sign, fixed step.
 
-SLR: L1-logistic regression, λ from 2^-10 to 2^10 (liblinear). SQH: L1 squared hinge, the same grid
-(liblinear). SLS: least squares over an L1 ball of radius 2^-5 to 2^20, by a fully corrective Frank–Wolfe
-method (`experiments/baselines`). Slisotron: stopped after {listed(SLISOTRON_ITERATIONS)} iterations,
-whichever is best. CSI as printed: the paper's sparsities d/4 to d/1024, η of {listed(STEP_SIZES)}, λ =
-0.001, T = 50. SLNN: one hidden layer, Adam, (units, learning rate) of
-{", ".join(f"({n}, {rate:g})" for n, rate in SHAPES)}, the widest with at most {MOST_WEIGHTS / 1e6:.0f}
+SLR: L1-logistic regression (liblinear). SQH: L1 squared hinge (liblinear). SLS: least squares with an L1
+penalty (scikit-learn), whose solutions are those of the paper's L1 balls. All three have {N_LEVELS}
+levels in the scale of the data, from the penalty at which w is zero to {WEAKEST:g} of it, or to the end
+of the paper's grid, 2^-10, where that is weaker. Slisotron: stopped after {listed(SLISOTRON_ITERATIONS)}
+iterations, whichever is best. CSI as printed: the paper's sparsities d/4 to d/1024, η of
+{listed(STEP_SIZES)}, λ = 0.001, T = 50. SLNN: one hidden layer, Adam, (units, learning rate) of
+{SHAPE_NAMES}, the widest with at most {MOST_WEIGHTS / 1e6:.0f}
 million weights, up to {MAX_EPOCHS} epochs, stopped when the validation AUC has not risen for {PATIENCE};
 the number of epochs is kept when fitting again.
 
-L2-logistic and linear SVM: the same grid as SLR. Boosting: LightGBM on the sparse matrix, the number of
-trees by the validation part. Null: the share of the second class. Methods without probabilities (SQH,
-SLS, Slisotron, CSI as printed, linear SVM), and SLNN, whose early stopping by AUC leaves its own at
+L2-logistic and linear SVM: the paper's grid, 2^-10 to 2^10. Boosting: LightGBM on the sparse matrix, the
+number of trees by the validation part. Null: the share of the second class. Methods without probabilities
+(SQH, SLS, Slisotron, CSI as printed, linear SVM), and SLNN, whose early stopping by AUC leaves its own at
 random, get them by Platt's sigmoid on the validation part, for accuracy and log-loss. The paper does not
 say whether X held counts or tf-idf weights: both are shown; link and page are published as weights only,
 and the counts of mac-win have another d (53614) than the paper's 7511.
@@ -42,11 +44,12 @@ TABLE2 = f"""
 A group is one feature in all outputs (the L2,1 norm; `RowSparse`). The paper chooses settings on a
 validation part, which has 13 rows in flags; here every method chooses in the same {multi_output.N_FOLDS}
 folds of training and validation part, and is fitted again to both. Linear is scikit-learn's
-`MultiTaskLasso`, Logistic the same norm with logistic loss, both over 2^-10 to 2^10, chosen by MSE
-(atp7d) and by F1, micro average (flags); for atp7d Logistic is a curve between the least and the largest
-price. CSI has {multi_output.N_GROUPS} groups as in the paper, by hard thresholding, or as many as the
-default search prefers; chosen by MSE and, for flags, log-loss. The random forest is there for
-orientation.
+`MultiTaskLasso`, Logistic the same norm with logistic loss, both over {len(multi_output.LEVELS)} levels
+in the scale of the data, from the penalty at which nothing is in use to {multi_output.LEVELS[-1]:g} of
+it, ended where {multi_output.PATIENCE} levels have brought nothing, chosen by MSE (atp7d) and by F1,
+micro average (flags); for atp7d Logistic is a curve between the least and the largest price. CSI has
+{multi_output.N_GROUPS} groups as in the paper, by hard thresholding, or as many as the default search
+prefers; chosen by MSE and, for flags, log-loss. The random forest is there for orientation.
 
 atp7d: 80-10-10. The paper speaks of two targets, the file has six: the first two, and all. It does not
 say how y was scaled: the same predictions are measured with y standardised and with y from −1 to 1, both
@@ -68,17 +71,30 @@ user and item beside. The mean of the known ratings, and user and item effects d
 method has to beat.
 """
 
+FEATURES = f"""
+The splits of Table 1, tf-idf weights, training and validation part to learn from. CSI: single fits of
+`SingleIndexClassifier` by gradient steps with so many features at most, the ridge of {listed(RIDGES)}
+that is best on the validation part. SLR: the last w with no more features along a path of {N_LEVELS}
+levels in the scale of the data.
+"""
+
 FIGURE = f"""
-n = {N_SAMPLES} rows of N(0, I), w⋆ with √d entries of N(0, 1), a logistic link, λ = {ALPHA:g}, s = 5√d,
-{N_ITER} iterations. The paper names neither its three dimensions nor its step size; here d is
-{listed(DIMENSIONS)}, CSI as printed has η = 1, and corrected CSI (this library, X as it is) finds its
-own. The length of w is not identified in a single-index model, so the distance of directions, ‖w_t/‖w_t‖
-− w⋆/‖w⋆‖‖, is shown beside the raw one.
+n = {N_SAMPLES} rows, w⋆ with √d entries of N(0, 1), a logistic link, λ = {ALPHA:g}, s = 5√d, {N_ITER}
+iterations; independent columns of N(0, 1), as in the paper, and columns with one common factor,
+correlation {CORRELATION:g}. The paper names neither its three dimensions nor its step size; here d is
+{listed(DIMENSIONS)}, CSI as printed has η = 1, and the steps of this library (X as it is) find their own:
+corrected gradient steps, and exact ones, regressions on the working response. With s atoms an exact fit
+first takes the support from a soft path, all of it before t = 0. “Soft” has a penalty of {PENALTY:g} of
+the largest in place of s, and the same solution for both steps; the first exact step is at t = 0, and
+where steps change nothing any more the last one is carried on. The length of w is not identified in a
+single-index model, so the distance of directions, ‖w_t/‖w_t‖ − w⋆/‖w⋆‖‖, is shown beside the raw one.
 """
 
 COST = """
 Every method with the choice of its settings, on the same split, one after the other in one process and
-one thread: only ratios count. Grids differ in size, as they do in the paper.
+one thread: only ratios count. Grids differ in size, as they do in the paper. One fit:
+`SingleIndexClassifier` with its defaults, and a network of 50 units that is stopped by the validation
+part.
 """
 
 LIMITS = """
@@ -94,6 +110,7 @@ NOTES = {
         ("table1", TABLE1),
         ("table2", TABLE2),
         ("table3", TABLE3),
+        ("features", FEATURES),
         ("figure", FIGURE),
         ("cost", COST),
         ("limits", LIMITS),

@@ -1,4 +1,4 @@
-"""How far a run is and how long it will take: a bar of rich where there is one, plain lines otherwise."""
+"""How far a run is and how long it will take."""
 
 from __future__ import annotations
 
@@ -44,19 +44,13 @@ def in_words(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-class PlainProgress:
+class Progress:
     """One line on standard error now and then."""
 
     def __init__(self, title: str, units: list[Unit], n_jobs: int):
         self.title, self.total, self.count = title, len(units), 0
         self.time_left = TimeLeft(units, n_jobs)
         self.last_line = -float("inf")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
 
     def done(self, unit: Unit, seconds: float) -> None:
         self.count += 1
@@ -69,40 +63,3 @@ class PlainProgress:
                 f"[{self.title}] {self.count}/{self.total} units, about {left} left; {unit.name}",
                 file=sys.stderr, flush=True,
             )  # fmt: skip
-
-
-class RichProgress(PlainProgress):
-    """A bar with the unit that ended last."""
-
-    def __enter__(self):
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self.bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
-            TimeElapsedColumn(), TextColumn("about {task.fields[left]} left  {task.fields[unit]}"),
-            console=Console(stderr=True),
-        )  # fmt: skip
-        self.bar.start()
-        self.task = self.bar.add_task(self.title, total=self.total, left="?", unit="")
-        return self
-
-    def __exit__(self, *_):
-        self.bar.stop()
-
-    def done(self, unit: Unit, seconds: float) -> None:
-        self.time_left.done(unit, seconds)
-        left = in_words(self.time_left.seconds())
-        self.bar.update(self.task, advance=1, left=left, unit=unit.name)
-
-
-def progress_over(title: str, units: list[Unit], n_jobs: int) -> PlainProgress:
-    """Return a bar where there is a terminal and rich, and plain lines otherwise."""
-    if sys.stderr.isatty():
-        try:
-            import rich  # noqa: F401
-        except ImportError:
-            pass
-        else:
-            return RichProgress(title, units, n_jobs)
-    return PlainProgress(title, units, n_jobs)

@@ -16,12 +16,19 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from . import cost, figure, table1, table2, table3
-from .progress import progress_over
+from . import cost, features, figure, table1, table2, table3
+from .progress import Progress
 from .units import Record, Store, Unit
 
-TABLES = {part.NAME: part for part in (table1, table2, table3, figure, cost)}
+TABLES = {part.NAME: part for part in (table1, features, table2, table3, figure, cost)}
 PACKAGES = ("singleindex", "numpy", "scipy", "scikit-learn", "lightgbm", "joblib")
+HERE = Path(__file__).parent
+# What figures depend on: units of another state of these files are measured anew.
+MEASURED = (
+    "../src", "../meson.build", "baselines", "classifiers.py", "completion.py", "multi_output.py",
+    "splits.py", *(f"{name}.py" for name in TABLES),
+)  # fmt: skip
+DIRTY = "+changes"
 
 
 def measure(unit: Unit, run: str) -> tuple[Record, float, str]:
@@ -40,10 +47,13 @@ def measure(unit: Unit, run: str) -> tuple[Record, float, str]:
     return record, time.perf_counter() - began, wrong
 
 
-def run_units(units: list[Unit], store: Store, n_jobs: int) -> list[str]:
-    """Run what is not stored yet, the serial tables last and alone; return what failed."""
-    done = store.records()
-    todo = [unit for unit in units if unit not in done or done[unit].missing]
+def run_units(units: list[Unit], store: Store, n_jobs: int, keep: bool = False) -> list[str]:
+    """Run what is not stored yet, the serial tables last and alone; return what failed.
+
+    What was stored at another commit counts only with `keep`.
+    """
+    stands = stored_units(store, keep)
+    todo = [unit for unit in units if unit not in stands]
     serial = [unit for unit in todo if getattr(TABLES[unit.table], "SERIAL", False)]
     parallel = [unit for unit in todo if unit not in serial]
     if len(todo) < len(units):
@@ -51,14 +61,25 @@ def run_units(units: list[Unit], store: Store, n_jobs: int) -> list[str]:
     run = note_run(store.folder) if todo else ""
     failed: list[str] = []
     for title, group, jobs in (("side by side", parallel, n_jobs), ("one by one", serial, 1)):
-        with progress_over(title, group, jobs) as progress:
-            for record, seconds, wrong in results_of(group, run, jobs):
-                if wrong:
-                    failed.append(f"{record.unit.name}: {wrong}")
-                else:
-                    store.append(record)
-                progress.done(record.unit, seconds)
+        progress = Progress(title, group, jobs)
+        for record, seconds, wrong in results_of(group, run, jobs):
+            if wrong:
+                failed.append(f"{record.unit.name}: {wrong}")
+            else:
+                store.append(record)
+            progress.done(record.unit, seconds)
     return failed
+
+
+def stored_units(store: Store, keep: bool) -> set[Unit]:
+    """Return the units that need not be run: those of this commit, or with `keep` of any."""
+    runs, now = read_runs(store.folder), commit()
+    of_now = {name for name, run in runs.items() if run["commit"] == now and not now.endswith(DIRTY)}
+    return {
+        unit
+        for unit, record in store.records().items()
+        if not record.missing and (keep or record.run in of_now)
+    }
 
 
 def results_of(units: list[Unit], run: str, n_jobs: int) -> Iterator[tuple[Record, float, str]]:
@@ -77,13 +98,20 @@ def results_of(units: list[Unit], run: str, n_jobs: int) -> Iterator[tuple[Recor
 
 def note_run(folder: Path) -> str:
     """Write down with what this run is made, and return its name."""
-    told = describe()
-    path = folder / "runs.json"
-    runs = json.loads(path.read_text()) if path.exists() else {}
+    told, runs = describe(), read_runs(folder)
     name = f"{told['date']}-{len(runs) + 1}"
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(runs | {name: told}, indent=1, sort_keys=True) + "\n")
+    write_runs(folder, runs | {name: told})
     return name
+
+
+def read_runs(folder: Path) -> dict[str, dict[str, Any]]:
+    path = folder / "runs.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def write_runs(folder: Path, runs: dict[str, dict[str, Any]]) -> None:
+    (folder / "runs.json").write_text(json.dumps(runs, indent=1, sort_keys=True) + "\n")
 
 
 def describe() -> dict[str, Any]:
@@ -104,10 +132,14 @@ def version_of(package: str) -> str:
 
 
 def commit() -> str:
+    """Return the last commit that changed what is measured, marked where the files have changes since."""
+    last = git("log", "-1", "--format=%h", "--", *MEASURED)
+    return last + DIRTY if git("status", "--porcelain", "--", *MEASURED) else last
+
+
+def git(*arguments: str) -> str:
+    """Return what git says, and nothing where there is none."""
     try:
-        shown = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
-        )
+        return subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True).stdout.strip()
     except OSError:
         return ""
-    return shown.stdout.strip()

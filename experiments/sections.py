@@ -6,11 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import cost, figure, paper_figures, table1, table2, table3
-from .analyse import Mean, Results, fit_inverse, share_falling, standing
-from .charts import Curve, Dot, curve_panels, dot_rows
-from .claims import OURS, all_claims, curves_of, figure_sets, means_of
+from . import cost, features, paper_figures, table1, table2, table3
+from .analyse import Mean, Results, standing
+from .charts import Dot, dot_rows
+from .claims import (
+    COMPLETION_PAIRS,
+    CSI_GROUPS,
+    GROUP_RIVALS,
+    OURS,
+    all_claims,
+    level_with_l1,
+    means_of,
+)
 from .classifiers import METHODS, PAPER_COLUMNS, VARIANTS
+from .convergence import convergence
 from .document import Block, Bullets, Heading, Picture, Table, Text
 from .limits import limits
 from .notes import NOTES
@@ -26,12 +35,36 @@ def shown(mean: Mean | None, digits: int = 3, best: bool = False) -> str:
     return f"**{cell}**" if best else cell
 
 
+def shown_gap(ours: Mean | None, theirs: Mean | None, digits: int = 3) -> str:
+    """Return a paired difference; bold beyond its standard error, whichever way."""
+    if ours is None or theirs is None or not (gap := ours.difference(theirs)).n:
+        return ABSENT
+    error = f" ± {gap.error:.{digits}f}" if gap.n > 1 else ""
+    cell = f"{gap.value:+.{digits}f}{error}"
+    return f"**{cell}**" if gap.n > 1 and gap.side else cell
+
+
+def gap_table(
+    results: Results, table: str, rows, pairs: Sequence[tuple[str, str]], figure: str, title: str, digits: int
+) -> Table:
+    """Return differences over the same splits, a column for each pair that was measured."""
+    there = set(results.methods(table, [name for pair in pairs for name in pair]))
+    pairs = [pair for pair in pairs if set(pair) <= there]
+    body = [
+        [*row, *(shown_gap(*(results.mean(table, *row, m, figure) for m in pair), digits) for pair in pairs)]
+        for row in rows
+    ]
+    caption = f"{title}: paired differences over the same splits; bold beyond one standard error"
+    return Table(caption, ["set", "variant", *(f"{ours} − {theirs}" for ours, theirs in pairs)], body)
+
+
 def document(results: Results, runs: dict[str, dict]) -> list[Block]:
     """Return the whole report."""
     return [
         *opening(results, runs),
         *verdicts(results),
         *sparse_recovery(results),
+        *feature_counts(results),
         *groups(results),
         *completion(results),
         *convergence(results),
@@ -47,6 +80,7 @@ def opening(results: Results, runs: dict[str, dict]) -> list[Block]:
         f"{title} {results.n_seeds(name)}"
         for name, title in (
             ("table1", "Table 1"),
+            ("features", "features"),
             ("table2", "Table 2"),
             ("table3", "Table 3"),
             ("figure", "figure"),
@@ -71,7 +105,8 @@ def opening(results: Results, runs: dict[str, dict]) -> list[Block]:
 
 def run_line(run: dict) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in run["packages"].items())
-    return f"Run of {run['date']}: Python {run['python']} on {run['machine']}, {packages}."
+    at = f", commit {run['commit']}" if run.get("commit") else ""
+    return f"Run of {run['date']}{at}: Python {run['python']} on {run['machine']}, {packages}."
 
 
 def verdicts(results: Results) -> list[Block]:
@@ -92,6 +127,8 @@ def sparse_recovery(results: Results) -> list[Block]:
     blocks: list[Block] = [Heading("Table 1: sparse recovery"), *map(Text, NOTES["table1"])]
     blocks.append(auc_picture(results, rows))
     blocks.append(auc_table(results, rows))
+    pairs = [(OURS, name) for name in METHODS if name not in (OURS, "null")]
+    blocks.append(gap_table(results, table1.NAME, rows, pairs, "auc", "Test AUC", 4))
     blocks.append(beside_the_paper(results, rows))
     for name, title, digits in (
         ("accuracy", "Accuracy", 3), ("log_loss", "Log-loss", 3), ("n_features", "Features used", 0),
@@ -120,10 +157,8 @@ def place_of(means: dict[str, Mean]) -> str:
     place = standing(means, OURS)
     if place.is_best:
         return "best"
-    apart = f"{place.behind:.4f} behind {place.best}"
-    if place.is_joint_best:
-        return f"joint best ({apart})"
-    return f"{apart}, paired {place.paired.value:.4f} ± {place.paired.error:.4f}"
+    apart = f"{place.behind.value:.4f} ± {place.behind.error:.4f} behind {place.best}"
+    return f"joint best ({apart})" if place.is_joint_best else apart
 
 
 def beside_the_paper(results: Results, rows) -> Table:
@@ -167,6 +202,52 @@ def auc_picture(results: Results, rows) -> Picture:
     )
 
 
+# ---------------------------------------------------------------- AUC against the number of features
+
+
+def feature_counts(results: Results) -> list[Block]:
+    rows = results.rows(features.NAME, [(dataset, "tfidf") for dataset in features.DATASETS])
+    blocks: list[Block] = [Heading("AUC against the number of features")]
+    if not rows:
+        return [*blocks, Text("Not run.")]
+    gaps = level_with_l1(results)
+    verdict = (
+        f"CSI is above L1-logistic regression with as many features by more than the paired error in "
+        f"{sum(gap.side > 0 for gap in gaps)} of {len(gaps)} cells, and below it by more in "
+        f"{sum(gap.side < 0 for gap in gaps)}."
+    )
+    body, drawn = [], {}
+    for row in rows:
+        for name in features.NAMES:
+            means = means_of(results, features.NAME, row, features.METHODS, f"auc at {name}")
+            if not means:
+                continue
+            used = means_of(results, features.NAME, row, features.METHODS, f"features at {name}")
+            cells = [
+                f"{shown(means[m], 4)} ({used[m].value:.0f})" if m in means else ABSENT
+                for m in features.METHODS
+            ]
+            gap = shown_gap(*(means.get(m) for m in features.METHODS), 4)
+            body.append([row[0], name, *cells, gap])
+            drawn[f"{row[0]}, {name}"] = {
+                m: Dot(1 - mean.value, np.nan_to_num(mean.error)) for m, mean in means.items()
+            }
+    names = list(features.METHODS)
+    return [
+        *blocks,
+        *map(Text, NOTES["features"]),
+        Text(verdict),
+        Picture(
+            "One minus the test AUC with so many features at most, by powers of ten: further left is better.",
+            dot_rows("One minus the test AUC against the number of features", drawn, names, log=True),
+        ),
+        Table(
+            "Test AUC, features in use in brackets, and paired differences; bold beyond one standard error",
+            ["set", "at most", *names, " − ".join(names)], body,
+        ),
+    ]  # fmt: skip
+
+
 # ---------------------------------------------------------------- Tables 2 and 3
 
 
@@ -180,6 +261,7 @@ def groups(results: Results) -> list[Block]:
         return [*blocks, Text("Not run.")]
     blocks += map(Text, NOTES["table2"])
     methods = results.methods(table2.NAME, table2.NUMBER_METHODS)
+    pairs = [(ours, theirs) for ours in CSI_GROUPS for theirs in GROUP_RIVALS]
     for dataset, name, title, larger in (
         ("atp7d", "mse", "atp7d, test MSE, y standardised (lower is better)", False),
         ("atp7d", "mse_in_range", "atp7d, test MSE, y scaled to [-1, 1] (lower is better)", False),
@@ -189,6 +271,7 @@ def groups(results: Results) -> list[Block]:
         chosen = [row for row in rows if row[0] == dataset]
         if chosen:
             blocks.append(group_table(results, chosen, methods, name, title, larger))
+            blocks.append(gap_table(results, table2.NAME, chosen, pairs, name, title.split(" (")[0], 3))
     return blocks
 
 
@@ -238,91 +321,9 @@ def completion(results: Results) -> list[Block]:
         *blocks,
         *map(Text, NOTES["table3"]),
         Table("Test MSE on −1 and 1 (lower is better)", head, body),
+        gap_table(results, table3.NAME, rows, COMPLETION_PAIRS, "mse", "Test MSE", 4),
         rates,
     ]
-
-
-# ---------------------------------------------------------------- the figure
-
-
-def convergence(results: Results) -> list[Block]:
-    sets = figure_sets(results)
-    blocks: list[Block] = [Heading("Figure: distance of the iterates from w⋆")]
-    if not sets:
-        return [*blocks, Text("Not run.")]
-    blocks += [*map(Text, NOTES["figure"]), convergence_picture(results, sets)]
-    return [*blocks, monotone_table(results, sets), rate_table(results, sets)]
-
-
-KINDS = (("distance", "‖w_t − w⋆‖"), ("direction", "distance of directions"))
-
-
-def convergence_picture(results: Results, sets) -> Picture:
-    panels = []
-    for method in figure.METHODS:
-        for name, title in KINDS:
-            curves = []
-            for k, dataset in enumerate(sets):
-                runs = np.array(curves_of(results, dataset, method, name))
-                if len(runs):
-                    low, high = np.quantile(runs, (0.1, 0.9), axis=0)
-                    curves += [
-                        Curve(dataset, runs.mean(axis=0), low, high, k),
-                        inverse_curve(runs.mean(axis=0), k),
-                    ]
-            panels.append((f"{method}: {title}", curves))
-    return Picture(
-        "Means over seeds and bands from the tenth to the ninetieth percentile, against the iteration t. "
-        "Dashed: the least-squares fit of C/t + Δ, the shape of the paper's conjecture.",
-        curve_panels("Distance of the iterates from w⋆", panels, sets),
-    )
-
-
-def inverse_curve(mean: np.ndarray, colour: int) -> Curve:
-    slope, level, _ = fit_inverse(mean[1:])
-    return Curve("C/t + Δ", slope / np.arange(1, len(mean)) + level, colour=colour, first=1)
-
-
-def monotone_table(results: Results, sets) -> Table:
-    body = []
-    for method in figure.METHODS:
-        for name, title in KINDS:
-            for dataset in sets:
-                runs = curves_of(results, dataset, method, name)
-                if runs:
-                    never, rising = share_falling(runs)
-                    mean = np.mean(runs, axis=0)
-                    least = int(np.argmin(mean))
-                    body.append([
-                        f"{method}, {title}, {dataset}", f"{mean[0]:.3f}", f"{mean[least]:.3f} at t = "
-                        f"{least}",
-                        f"{mean[-1]:.3f}", f"{never:.0%}", f"{rising:.0%}", share_falling([mean])[0] == 1,
-                    ])  # fmt: skip
-    body = [[*row[:-1], "yes" if row[-1] else "no"] for row in body]
-    head = [
-        "",
-        "at the start",
-        "least",
-        "at the end",
-        "runs that never rise",
-        "steps that rise",
-        "mean is monotone",
-    ]
-    return Table("What is and what is not monotone", head, body)
-
-
-def rate_table(results: Results, sets) -> Table:
-    body = []
-    for method in figure.METHODS:
-        for name, title in KINDS:
-            for dataset in sets:
-                runs = curves_of(results, dataset, method, name)
-                if runs:
-                    slope, level, r2 = fit_inverse(np.mean(runs, axis=0)[1:])
-                    body.append(
-                        [f"{method}, {title}, {dataset}", f"{slope:.3f}", f"{level:.3f}", f"{r2:.2f}"]
-                    )
-    return Table("The fit of C/t + Δ to the mean curve from t = 1 on", ["", "C", "Δ", "R²"], body)
 
 
 # ---------------------------------------------------------------- cost, and what is left
@@ -333,7 +334,7 @@ def costs(results: Results) -> list[Block]:
     blocks: list[Block] = [Heading("Cost")]
     if not rows:
         return [*blocks, Text("Not run.")]
-    methods = results.methods(cost.NAME, METHODS)
+    methods = results.methods(cost.NAME, cost.ORDER)
     body, drawn = [], {}
     for row in rows:
         seconds = {m: mean.value for m, mean in means_of(results, cost.NAME, row, methods, "seconds").items()}

@@ -33,9 +33,3 @@ class Split:
 
     def part(self, rows: np.ndarray) -> tuple[Any, np.ndarray]:
         return self.X[rows], self.y[rows]
-
-    @property
-    def as_cv(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The one split of `both` into training and validation part, as scikit-learn's `cv` takes it."""
-        n = len(self.train)
-        return [(np.arange(n), np.arange(n, len(self.both)))]

@@ -1,7 +1,6 @@
 """What the paper compares with, or prints, and no well-kept library has."""
 
-from .frank_wolfe import FrankWolfeLeastSquares
 from .group_logistic import GroupLogisticRegression
 from .literal_csi import LiteralCSI
 
-__all__ = ["FrankWolfeLeastSquares", "GroupLogisticRegression", "LiteralCSI"]
+__all__ = ["GroupLogisticRegression", "LiteralCSI"]

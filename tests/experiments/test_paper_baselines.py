@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 
-from experiments.baselines import FrankWolfeLeastSquares, GroupLogisticRegression, LiteralCSI
-from experiments.baselines.frank_wolfe import least_squares_in_ball
+from experiments.baselines import GroupLogisticRegression, LiteralCSI
 from singleindex import lipschitz_isotonic_regression
 
 
@@ -16,78 +15,6 @@ def make_data(seed=0, n=60, d=25):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * rng.uniform(0.2, 3, d) + rng.standard_normal(d)
     return X, X[:, :4] @ [1.0, -2.0, 0.5, 1.0] + rng.standard_normal(n)
-
-
-# ---------------------------------------------------------------- Frank–Wolfe
-
-
-def duality_gap(X, y, model, radius):
-    """Return how far the objective can be from the least one: an oracle of its own, on centred data."""
-    A, b = X - X.mean(axis=0), y - y.mean()
-    gradient = A.T @ (A @ model.coef_ - b) / len(b)
-    return model.coef_ @ gradient + radius * np.abs(gradient).max()
-
-
-def objective(X, y, coef, intercept):
-    return np.mean((y - X @ coef - intercept) ** 2) / 2
-
-
-@given(seed=st.integers(0, 10**6), power=st.integers(-5, 8), n_new=st.integers(1, 12))
-def test_frank_wolfe_ends_with_a_small_gap_inside_of_the_ball(seed, power, n_new):
-    X, y = make_data(seed, n=30, d=12)
-    radius = 2.0**power
-    model = FrankWolfeLeastSquares(radius, max_iter=200, n_new=n_new, tol=1e-6).fit(X, y)
-    assert np.abs(model.coef_).sum() <= radius * (1 + 1e-9)
-    assert duality_gap(X, y, model, radius) <= 1e-5 * np.var(y)
-
-
-def test_the_gap_of_a_wrong_answer_is_large():
-    X, y = make_data()
-    model = FrankWolfeLeastSquares(3.0).fit(X, y)
-    model.coef_ = model.coef_[::-1].copy()
-    assert duality_gap(X, y, model, 3.0) > 0.1 * np.var(y)
-
-
-@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.5])
-def test_frank_wolfe_agrees_with_the_lasso_of_the_same_norm(alpha):
-    X, y = make_data()
-    lasso = Lasso(alpha=alpha, tol=1e-10, max_iter=10**5).fit(X, y)
-    radius = np.abs(lasso.coef_).sum()
-    model = FrankWolfeLeastSquares(radius, max_iter=200, tol=1e-9).fit(X, y)
-    ours, theirs = (objective(X, y, m.coef_, m.intercept_) for m in (model, lasso))
-    assert ours == pytest.approx(theirs, rel=1e-6)
-
-
-def test_a_large_ball_is_least_squares_and_sparse_is_dense():
-    X, y = make_data()
-    model = FrankWolfeLeastSquares(1e6, max_iter=200, tol=1e-12).fit(X, y)
-    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, y).coef_, atol=1e-5)
-    again = FrankWolfeLeastSquares(1e6, max_iter=200, tol=1e-12).fit(sparse.csr_matrix(X), y)
-    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-8)
-    np.testing.assert_allclose(again.predict(sparse.csr_matrix(X)), model.predict(X), atol=1e-7)
-
-
-def test_a_small_ball_is_filled():
-    X, y = make_data()
-    model = FrankWolfeLeastSquares(1e-6).fit(X, y)
-    assert np.abs(model.coef_).sum() == pytest.approx(1e-6)
-
-
-def test_few_iterations_leave_few_features():
-    X, y = make_data()
-    model = FrankWolfeLeastSquares(100.0, max_iter=2, n_new=3).fit(X, y)
-    assert np.count_nonzero(model.coef_) <= 6
-    assert model.n_iter_ == 2
-
-
-@given(seed=st.integers(0, 10**6), radius=st.floats(0.01, 10))
-def test_the_inner_problem_is_solved_in_the_ball(seed, radius):
-    rng = np.random.default_rng(seed)
-    A, b = rng.standard_normal((20, 5)), rng.standard_normal(20)
-    w = least_squares_in_ball(A, b, radius)
-    gradient = A.T @ (A @ w - b)
-    assert np.abs(w).sum() <= radius * (1 + 1e-9)
-    assert w @ gradient + min(radius, np.abs(w).sum()) * np.abs(gradient).max() <= 1e-3 * (b @ b)
 
 
 # ---------------------------------------------------------------- group logistic regression

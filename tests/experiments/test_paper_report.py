@@ -10,6 +10,7 @@ import pytest
 from experiments import charts, claims, paper_figures, render, table1
 from experiments.analyse import Mean, Results, fit_inverse, share_falling, standing
 from experiments.document import Bullets, Heading, Picture, Table, Text, as_markdown, as_page
+from experiments.figure import INDEPENDENT
 from experiments.limits import limits
 from experiments.sections import document
 from experiments.units import Record, Store, Unit
@@ -31,7 +32,7 @@ def text_records(levels, figure="auc", n_seeds=3, dataset="ath-rel", variant="tf
 def figure_records(curves):
     """Records of the figure, one per seed, with the same curves for every method and dimension."""
     return [
-        Record(Unit("figure", f"d = {d}", "synthetic", method, seed), {
+        Record(Unit("figure", f"d = {d}", INDEPENDENT, method, seed), {
             "distance": curve, "direction": [value + d / 1000 for value in curve],
         })
         for d in (400, 900)
@@ -52,16 +53,15 @@ def test_means_and_standard_errors():
 
 
 @pytest.mark.parametrize(
-    ("ours", "best", "joint"), [(0.92, True, True), (0.8999, False, True), (0.85, False, False)]
+    ("ours", "best", "joint"),
+    [((0.91, 0.81, 0.71), True, True), ((0.9, 0.81, 0.68), False, True), ((0.89, 0.79, 0.69), False, False)],
 )
-def test_standing_tells_best_joint_best_and_behind(ours, best, joint):
-    results = Results(text_records({"CSI": ours, "SLR": 0.9}))
-    means = {m: results.mean("table1", "ath-rel", "tfidf", m, "auc") for m in ("CSI", "SLR")}
+def test_standing_is_told_by_paired_differences(ours, best, joint):
+    means = {"CSI": Mean(dict(enumerate(ours))), "SLR": Mean({0: 0.9, 1: 0.8, 2: 0.7})}
     place = standing(means, "CSI")
     assert (place.is_best, place.is_joint_best) == (best, joint)
-    lower = standing(
-        {m: Mean({s: -v for s, v in mean.values.items()}) for m, mean in means.items()}, "CSI", False
-    )
+    negated = {m: Mean({s: -v for s, v in mean.values.items()}) for m, mean in means.items()}
+    lower = standing(negated, "CSI", larger_is_better=False)
     assert (lower.is_best, lower.is_joint_best) == (best, joint)
 
 
@@ -133,6 +133,33 @@ def test_verdicts_on_completion_groups_and_cost():
 
     assert claims.costs_less_than_network(cost(20.0)).verdict == claims.HOLDS
     assert claims.costs_less_than_network(cost(1.0)).verdict == claims.FAILS
+
+
+def test_paired_differences_are_shown_and_judged():
+    noisy = {"CSI": (0.80, 0.90, 0.70), "LS with effects": (0.81, 0.92, 0.71), "null": (1.0, 1.0, 1.0)}
+    records = [
+        Record(Unit("table3", "Epinions", "v", method, seed), {"mse": value})
+        for method, values in noisy.items()
+        for seed, value in enumerate(values)
+    ]
+    results = Results(records)
+    assert "beyond the paired error in 1;" in claims.beats_least_squares_completion(results).found
+    text = as_markdown("t", document(results, {}))
+    assert "| Epinions | v | **-0.0133 ± 0.0033** |" in text
+
+
+def test_fewer_features_are_compared_at_each_number():
+    records = [
+        Record(
+            Unit("features", "link", "tfidf", method, seed),
+            {"auc at 5": level + 0.01 * seed, "features at 5": 5},
+        )
+        for method, level in (("CSI", 0.8), ("SLR", 0.7))
+        for seed in range(2)
+    ]
+    text = as_markdown("t", document(Results(records), {}))
+    assert "in 1 of 1 cells, and below it by more in 0." in text
+    assert "| link | 5 | 0.8050 ± 0.0050 (5) | 0.7050 ± 0.0050 (5) |" in text
 
 
 def test_nothing_run_is_nothing_claimed():

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import Lasso
 from sklearn.metrics import roc_auc_score
 
-from experiments import classifiers, completion, figure, multi_output, table1, table2, table3
+from experiments import classifiers, completion, features, figure, multi_output, table1, table2, table3
 from experiments.baselines.neural import MOST_WEIGHTS, best_epoch, make_network, shapes_for
 from experiments.splits import Split, shuffled
 from experiments.units import Unit
@@ -27,21 +28,13 @@ def test_parts_are_disjoint_and_whole(shares):
     assert not np.array_equal(parts[0], shuffled(203, shares, seed=4)[0])
 
 
-def test_the_only_fold_is_the_validation_part():
-    split = text_split()
-    ((train, held_out),) = split.as_cv
-    np.testing.assert_array_equal(split.both[train], split.train)
-    np.testing.assert_array_equal(split.both[held_out], split.validate)
-    assert not set(split.both) & set(split.test)
-
-
 # ---------------------------------------------------------------- Table 1
 
 
 @pytest.fixture
 def small_grids(monkeypatch):
     monkeypatch.setattr(classifiers, "PENALTIES", 2.0 ** np.arange(-4, 4, 3))
-    monkeypatch.setattr(classifiers, "GRID", {"alpha": (1.0,), "scale_power": (0.5,), "max_iter": 2})
+    monkeypatch.setattr(classifiers, "N_LEVELS", 8)
     monkeypatch.setattr(classifiers, "SPARSITIES", (4, 16))
     monkeypatch.setattr(classifiers, "STEP_SIZES", (0.25, 1.0))
     monkeypatch.setattr(classifiers, "SLISOTRON_ITERATIONS", (3, 30))
@@ -72,17 +65,47 @@ def test_the_labels_of_the_test_part_are_not_looked_at(name, small_grids):
     np.testing.assert_array_equal(ours, theirs)
 
 
-def test_balls_grow_until_they_do_not_bind():
+def test_levels_of_l1_rivals_begin_where_w_is_zero_and_reach_the_papers_weakest():
     split = text_split()
+    X, y = split.part(split.train)
+    levels = classifiers.penalty_levels(X, y)
+    assert len(levels) >= 50
+    assert levels[-1] <= min(levels[0] * classifiers.WEAKEST, 2.0**-10) * (1 + 1e-9)
+    per_row = classifiers.penalty_levels(X, y, slope=2) / len(y)
+    signs = classifiers.as_signs(y)
+    assert not Lasso(1.001 * per_row[0]).fit(X, signs).coef_.any()
+    assert Lasso(0.9 * per_row[0]).fit(X, signs).coef_.any()
+
+
+def test_lassos_go_on_from_each_other_until_y_is_explained():
+    split = text_split()
+    X, y = split.part(split.train)
     seen = []
-    for model in classifiers.growing_balls():
-        model.fit(split.X[split.train], classifiers.as_signs(split.y[split.train]))
-        seen.append(model)
-    assert [m.radius for m in seen] == list(classifiers.RADII[: len(seen)])
-    assert np.abs(seen[-1].coef_).sum() < seen[-1].radius
-    larger = type(seen[-1])(2 * seen[-1].radius)
-    larger.fit(split.X[split.train], classifiers.as_signs(split.y[split.train]))
-    np.testing.assert_allclose(larger.coef_, seen[-1].coef_, atol=1e-8)
+    for model in classifiers.warm_lassos(X, y):
+        seen.append(model.fit(X, classifiers.as_signs(y)))
+    cold = Lasso(seen[-2].alpha, tol=1e-8, max_iter=10**5).fit(X, classifiers.as_signs(y))
+    assert seen[-2].predict(X) == pytest.approx(cold.predict(X), abs=0.1)
+    explained = [model.score(X, classifiers.as_signs(y)) for model in seen]
+    assert max(explained[:-1]) <= 0.99
+    assert len(seen) == classifiers.N_LEVELS or explained[-1] > 0.99
+
+
+def test_at_most_a_quarter_of_the_features():
+    split = text_split()
+    assert classifiers.sparse_csi(split, 0).n_features <= split.X.shape[1] / 4
+
+
+@pytest.mark.parametrize("method", features.METHODS)
+def test_no_more_features_than_allowed(method, monkeypatch):
+    monkeypatch.setattr(table1, "split_of", lambda dataset, variant, seed: text_split(seed))
+    monkeypatch.setattr(features, "SIZES", (5, 20, 1000))
+    figures, _ = features.measure(Unit("features", "link", "tfidf", method, 0))
+    used = {name: figures[f"features at {name}"] for name in ("5", "20", "d/4")}
+    assert used["5"] <= 5
+    assert used["5"] < used["20"] <= 20
+    assert used["d/4"] <= 15
+    assert "auc at 1000" not in figures
+    assert figures["auc at 20"] > 0.6
 
 
 def test_the_network_stops_early_and_has_bounded_layers():
@@ -112,7 +135,7 @@ def several_outputs(seed=0, labels=False):
 
 @pytest.mark.parametrize("name", multi_output.NUMBER_METHODS)
 def test_every_column_of_numbers(name, monkeypatch):
-    monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(6, -5, -2))
+    monkeypatch.setattr(multi_output, "LEVELS", np.geomspace(1, 0.01, 6))
     monkeypatch.setattr(multi_output, "N_FOLDS", 3)
     split = several_outputs()
     predicted, _ = multi_output.NUMBER_METHODS[name](split, 0)
@@ -124,7 +147,7 @@ def test_every_column_of_numbers(name, monkeypatch):
 
 @pytest.mark.parametrize("name", multi_output.LABEL_METHODS)
 def test_every_column_of_labels(name, monkeypatch):
-    monkeypatch.setattr(multi_output, "PENALTIES", 2.0 ** np.arange(3, -9, -2))
+    monkeypatch.setattr(multi_output, "LEVELS", np.geomspace(1, 0.01, 6))
     monkeypatch.setattr(multi_output, "N_FOLDS", 3)
     split = several_outputs(labels=True)
     predicted, settings = multi_output.LABEL_METHODS[name](split, 0)
@@ -132,6 +155,15 @@ def test_every_column_of_labels(name, monkeypatch):
     assert predicted.shape == split.y[split.test].shape
     if name == "CSI (5 groups)":
         assert settings["n_groups"] <= 5
+
+
+def test_the_largest_penalty_of_groups_is_where_nothing_is_in_use():
+    split = several_outputs(labels=True)
+    X, Y = split.part(split.both)
+    most = multi_output.largest_penalty(X, Y)
+    for model in (multi_output.least_squares(), multi_output.logistic()):
+        assert not model.set_params(alpha=1.001 * most).fit(X, Y).coef_.any()
+        assert model.set_params(alpha=0.95 * most).fit(X, Y).coef_.any()
 
 
 def test_prices_are_scaled_by_the_known_rows(paper_data):
@@ -211,7 +243,7 @@ def test_graphs_of_edges_are_symmetric():
 
 @pytest.mark.parametrize("method", figure.METHODS)
 def test_the_figure_has_a_distance_for_every_iteration_and_again_the_same(method):
-    unit = Unit("figure", "d = 400", "synthetic", method, 1)
+    unit = Unit("figure", "d = 400", figure.CORRELATED, method, 1)
     figures, settings = figure.measure(unit)
     assert figures == figure.measure(unit)[0]
     assert settings["n_atoms"] == 100
@@ -230,8 +262,24 @@ def test_the_figures_data_are_those_of_the_paper():
     assert labels[near].mean() == pytest.approx(2 / (1 + np.exp(-1)) - 1, abs=0.06)
 
 
+def test_columns_with_a_common_factor_are_correlated():
+    X, _, w = figure.draw(400, 0, figure.CORRELATED)
+    correlation = np.corrcoef(X.T)[np.triu_indices(400, 1)]
+    assert correlation.mean() == pytest.approx(0.7, abs=0.05)
+    np.testing.assert_array_equal(w, figure.draw(400, 0)[2])
+
+
+def test_soft_steps_of_both_kinds_come_to_the_same_direction():
+    X, y, _ = figure.draw(400, 0)
+    gradient, exact = (
+        figure.METHODS[name](X, y, 100)[-1] for name in ("CSI corrected, soft", "exact steps, soft")
+    )
+    cosine = gradient @ exact / np.linalg.norm(gradient) / np.linalg.norm(exact)
+    assert cosine > 0.999
+
+
 def test_raw_distance_and_direction_agree_with_their_definition():
-    unit = Unit("figure", "d = 400", "synthetic", "CSI as printed", 0)
+    unit = Unit("figure", "d = 400", figure.INDEPENDENT, "CSI as printed", 0)
     figures, _ = figure.measure(unit)
     X, y, truth = figure.draw(400, 0)
     last = figure.printed_iterates(X, y, 100)[-1]

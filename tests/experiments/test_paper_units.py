@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from experiments import __main__ as command
 from experiments import run as stage
-from experiments.progress import PlainProgress, TimeLeft, in_words
+from experiments.progress import Progress, TimeLeft, in_words
 from experiments.units import Record, Store, Unit
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
@@ -76,6 +76,7 @@ class Part:
 @pytest.fixture
 def part(monkeypatch):
     part = Part()
+    monkeypatch.setattr(stage, "commit", lambda: "abc")
     monkeypatch.setitem(stage.TABLES, "part", part)
     return part
 
@@ -90,6 +91,22 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, part):
     assert part.ran == [0, 1, 2, 3, 4, 5]
     stage.run_units(make_units(), Store(tmp_path), 1)
     assert part.ran == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("now", ["def", "abc" + stage.DIRTY])
+def test_what_another_commit_measured_is_measured_anew(tmp_path, part, monkeypatch, now):
+    stage.run_units(make_units(2), Store(tmp_path), 1)
+    monkeypatch.setattr(stage, "commit", lambda: now)
+    stage.run_units(make_units(3), Store(tmp_path), 1, keep=True)
+    assert part.ran == [0, 1, 2]
+    stage.run_units(make_units(2), Store(tmp_path), 1)
+    assert part.ran == [0, 1, 2, 0, 1]
+    runs = stage.read_runs(tmp_path)
+    assert {runs[record.run]["commit"] for record in Store(tmp_path).records().values()} == {now}
+
+
+def test_the_files_that_figures_depend_on_are_there():
+    assert all((stage.HERE / name).exists() for name in stage.MEASURED)
 
 
 def test_a_failure_is_told_and_not_stored(tmp_path, part):
@@ -138,10 +155,10 @@ def test_the_time_left_comes_from_units_alike():
     assert [in_words(s) for s in (3.2, 61, 3600)] == ["3 s", "1 min 01 s", "60 min 00 s"]
 
 
-def test_plain_progress_says_how_far_it_is(capsys):
-    with PlainProgress("title", make_units(2), 1) as progress:
-        progress.done(make_units(2)[0], 1.0)
-        progress.done(make_units(2)[1], 1.0)
+def test_progress_says_how_far_it_is(capsys):
+    progress = Progress("title", make_units(2), 1)
+    for unit in make_units(2):
+        progress.done(unit, 1.0)
     assert "[title] 2/2 units, about 0 s left" in capsys.readouterr().err
 
 
