@@ -26,7 +26,6 @@ demo: $(VENV)/.installed
 
 # The pictures of the documents are those of the demo, and figures of their own.
 images: demo
-	cp demo_output/links.png docs/images/links.png
 	$(BIN)/python docs/figures.py
 
 test: $(VENV)/.installed-test

@@ -13,7 +13,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
-from generate import write_generated  # noqa: E402
+from generate import keep, write_generated  # noqa: E402
+from losses import losses_text  # noqa: E402
 from sphinx.addnodes import pending_xref  # noqa: E402
 
 project = "singleindex"
@@ -115,3 +116,4 @@ def setup(app):
 
 
 write_generated(HERE / "_generated", ROOT)
+keep(HERE / "_generated" / "losses.md", losses_text())

@@ -1,11 +1,12 @@
 """The figures of `how_it_works.md`, from data that are made here: `make images` draws them anew.
 
-Two minutes on one core, and the same in every run.
+The picture and the table of the start page and of the README are those of the demo, and are put there.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from pathlib import Path
 
@@ -28,7 +29,9 @@ from singleindex.link import Lpav
 from singleindex.solvers import Exact, Gradient, Simplicity, drive
 from singleindex.structures import Sparse
 
-IMAGES = Path(__file__).parent / "images"
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+BEGIN, END = "<!-- the table of make demo, by make images -->\n", "<!-- end of the table -->"
 OURS, OTHER, TRUTH = "#0072B2", "#D55E00", "0.45"
 # One common factor, ten features with an effect.
 N_ROWS, N_COLUMNS, N_TRUE = 800, 200, 10
@@ -136,9 +139,27 @@ def draw_sparsity(path: Path) -> None:
     plt.close(figure)
 
 
+# ---------------------------------------------------------------- what the demo made
+
+
+def with_table(page: str, table: str) -> str:
+    """Return the page with this table between its marks."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}"
+
+
+def take_from_demo(made: Path, images: Path = IMAGES, page: Path = ROOT / "README.md") -> None:
+    """Keep the picture and the table of the demo, and put the table on the page."""
+    for name in ("demo.png", "demo.md"):
+        shutil.copyfile(made / name, images / name)
+    table = (images / "demo.md").read_text(encoding="utf-8")
+    page.write_text(with_table(page.read_text(encoding="utf-8"), table), encoding="utf-8")
+
+
 def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.simplefilter("ignore", FutureWarning)  # of names that we do not use
+    take_from_demo(ROOT / "demo_output")
     draw_convergence(IMAGES / "convergence.png")
     draw_sparsity(IMAGES / "sparsity.png")
 

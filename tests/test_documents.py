@@ -5,10 +5,15 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
+
 import singleindex
 from benchmarks import bigdata, bigdata_report, block_search, block_search_report, gpu_report
 from benchmarks.__main__ import REPORT, assemble
+from docs import figures
+from examples import demo
 from experiments import render
+from singleindex.cli.app import run
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,3 +55,47 @@ def test_links_of_the_documents_lead_somewhere():
         text = (ROOT / name).read_text()
         for target in re.findall(r"\]\(([^)#]+)\)", text):
             assert (ROOT / target).exists(), f"{name} links to {target}, which is not there"
+
+
+def test_the_first_table_is_what_the_demo_wrote():
+    stored = (ROOT / "docs" / "images" / "demo.md").read_text()
+    assert f"{figures.BEGIN}\n{stored}\n{figures.END}" in (ROOT / "README.md").read_text()
+    assert "images/demo.md" in (ROOT / "docs" / "index.md").read_text()
+
+
+def test_a_table_of_the_demo_goes_between_its_marks(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{figures.BEGIN}old\n{figures.END}\nafter\n")
+    for name in ("demo.png", "demo.md"):
+        (tmp_path / name).write_text("new\n")
+    (tmp_path / "images").mkdir()
+    figures.take_from_demo(tmp_path, tmp_path / "images", page)
+    assert page.read_text() == f"before\n{figures.BEGIN}\nnew\n\n{figures.END}\nafter\n"
+
+
+def test_the_stored_table_says_the_settings_of_the_demo():
+    assert (ROOT / "docs" / "images" / "demo.md").read_text().startswith(demo.SETTINGS)
+
+
+def test_the_demo_tells_won_from_tied_and_lost():
+    ours = np.array([[0.1, 0.5, 0.8], [0.2, 0.6, 0.7]])
+    noise = np.array([[0.01, 0.1, -0.1], [0.02, -0.1, -0.11]])  # RMSE higher, log-loss as it comes, AUC lower
+    assert demo.verdicts(ours, ours + noise) == {"RMSE": "won", "log-loss": "tied", "AUC": "won"}
+    assert demo.in_words(demo.verdicts(ours, ours - noise)) == "tied log-loss; lost RMSE, AUC"
+
+
+def missing_lines(page, printed):
+    """Return the lines of the page's sample answers of the demo that were not printed."""
+    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+    lines = [line for block in blocks if "dose_mg " in block for line in block.splitlines()]
+    assert lines
+    return [line for line in lines if line not in {*printed.splitlines(), "…"}]
+
+
+def test_sample_answers_are_those_of_the_demo(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(["demo", "tour"]) == 0
+    printed = capsys.readouterr().out
+    assert missing_lines("start.md", printed) == []
+    assert missing_lines("command_line.md", printed) == []
+    assert missing_lines("start.md", printed.replace("gene_64", "gene_65")) != []

@@ -37,6 +37,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         What w may look like; None means `Sparse()`.
     alpha : float, sequence of float or None, default=None
         Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
+        Any that are named, 0 too, leave dense candidates out.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
         0.001, with more features than rows to 0.01. An empty sequence has the same levels, but none of the
@@ -200,6 +201,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         What w may look like; None means `Sparse()`.
     alpha : float, sequence of float or None, default=None
         Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
+        Any that are named, 0 too, leave dense candidates out.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
         0.001, with more features than rows to 0.01. An empty sequence has no averages uncut.

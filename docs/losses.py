@@ -1,0 +1,186 @@
+"""What is lost, and to whom: from the stored results of the studies, with the reason where it is known.
+
+Lost is a cell in which a rival is better by more than two standard errors of the paired difference.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+if str(ROOT) not in sys.path:  # where the site is built, the studies are not installed
+    sys.path.insert(0, str(ROOT))
+
+from benchmarks.exact_steps.compare import Figures, Paired, as_table, pair  # noqa: E402
+from benchmarks.exact_steps.store import Line, Store, figures_of  # noqa: E402
+from experiments import render  # noqa: E402
+from experiments.analyse import Mean, Results  # noqa: E402
+
+# Figures that are judged, their names, and whether more is better.
+MEASURES = {
+    "rmse": ("RMSE", False),
+    "log_loss": ("log-loss", False),
+    "auc": ("AUC", True),
+    "r2": ("R²", True),
+    **{f"auc at {k}": (f"AUC, at most {k} features", True) for k in (5, 10, 20, 50, 100, 300, 1000)},
+}
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Where the lines of a study are, which method is ours, and by what it is judged."""
+
+    title: str
+    file: str
+    name: str
+    ours: str
+    measures: Mapping[str, tuple[str, bool]]
+
+
+STUDIES = (
+    Study("Generated data", "exact_steps.jsonl", "cells", "singleindex", MEASURES),
+    Study("Tables in raw units", "exact_steps.jsonl", "tables", "singleindex", MEASURES),
+    Study("Real data that nothing was tuned on", "exact_steps.jsonl", "real", "singleindex", MEASURES),
+    Study("AUC with few features", "exact_steps.jsonl", "frontier", "singleindex", MEASURES),
+    Study(
+        "Prediction intervals at the same level: their width",
+        "intervals.jsonl",
+        "prediction",
+        "predict_interval",
+        {"width": ("width", False)},
+    ),
+    Study(
+        "Features that matter found stable, one false one expected at most",
+        "uncertainty.jsonl",
+        "coverage",
+        "singleindex",
+        {"true": ("number found", True)},
+    ),
+)
+PAPER_NAMES = {"auc": "AUC", "mse": "MSE", "f1_micro": "F1 (micro)"}
+# By the paper's table: the figure, whether more is better, and our column.
+PAPER = {
+    "table1": ("auc", True, "CSI"),
+    "table2": ("mse", False, "CSI (chosen groups)"),
+    "table3": ("mse", False, "CSI"),
+}
+FLAGS = ("f1_micro", True)
+# The first that a cell's name, or a rival's, contains is the reason; none is given where none is known.
+REASONS = {
+    "cubic": "the link is nearly flat where most rows are: hardly anything can be learned, and the more "
+    "careful guess is nearer",
+    "factors": "few common factors and fewer rows than columns: dense weights on the factors predict as well "
+    "as the sparse truth",
+    "wine": "likely: few rows, and nearly every column says something, which suits a dense w",
+    "random forest": "likely: interactions and turns, which one rising index does not have",
+}
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A cell in which a rival is better beyond two paired standard errors."""
+
+    cell: str
+    rival: str
+    figure: str
+    found: Paired
+
+    @property
+    def reason(self) -> str:
+        place = f"{self.cell}, {self.rival}"
+        return next((text for word, text in REASONS.items() if word in place), "not known")
+
+
+def is_lost(found: Paired | None, larger_is_better: bool) -> bool:
+    if found is None:
+        return False
+    return found.is_below(2) if larger_is_better else found.is_beyond(2)
+
+
+# ---------------------------------------------------------------- the studies of the search
+
+
+def with_figure(figures: Figures, name: str) -> Figures:
+    return {seed: row for seed, row in figures.items() if name in row}
+
+
+def losses_of_study(lines: Iterable[Line], study: Study) -> Iterator[tuple[Loss, bool]]:
+    """Yield every comparison of a study as if it were lost, and whether it is."""
+    of_family = {line.method: line.family for line in lines if line.study == study.name}
+    own = {"ablation", of_family.get(study.ours)}
+    for cell, methods in sorted(figures_of(lines, study.name).items()):
+        for rival, theirs in sorted(methods.items()):
+            if of_family[rival] in own:
+                continue
+            for name, (label, larger) in study.measures.items():
+                found = pair(with_figure(methods.get(study.ours, {}), name), with_figure(theirs, name), name)
+                if found is not None:
+                    yield Loss(cell, rival, label, found), is_lost(found, larger)
+
+
+# ---------------------------------------------------------------- the paper's tables
+
+
+def paired_means(ours: Mean, theirs: Mean) -> Paired:
+    gap = ours.difference(theirs)
+    shared = gap.values
+    mean = sum(ours.values[seed] for seed in shared) / len(shared)
+    return Paired(mean, mean - gap.value, gap.error, gap.n)
+
+
+def losses_of_paper(results: Results, table: str) -> Iterator[tuple[Loss, bool]]:
+    """Yield the same for a table of the paper, against every method that is none of ours."""
+    units = [record.unit for record in results.of(table)]
+    for dataset, variant in sorted({(unit.dataset, unit.variant) for unit in units}):
+        figure, larger, column = PAPER[table]
+        if dataset == "flags":
+            figure, larger = FLAGS
+        ours = results.mean(table, dataset, variant, column, figure)
+        for rival in sorted({unit.method for unit in units}):
+            theirs = results.mean(table, dataset, variant, rival, figure)
+            if rival.startswith("CSI") or ours is None or theirs is None:
+                continue
+            found = paired_means(ours, theirs)
+            yield Loss(f"{dataset}, {variant}", rival, PAPER_NAMES[figure], found), is_lost(found, larger)
+
+
+# ---------------------------------------------------------------- the page
+
+
+def section(title: str, judged: list[tuple[Loss, bool]]) -> list[str]:
+    """Return how many comparisons there are, and which of them are lost: both figures, and the reason."""
+    lost = [loss for loss, is_one in judged if is_one]
+    lines = [f"### {title}", "", f"{len(lost)} of {len(judged)} comparisons are lost.", ""]
+    if not lost:
+        return lines
+    rows = [
+        [
+            loss.cell,
+            loss.rival,
+            loss.figure,
+            f"{loss.found.ours:.4g}",
+            f"{loss.found.rival:.4g}",
+            f"{loss.found.error:.2g} ({loss.found.n_seeds})",
+            loss.reason,
+        ]
+        for loss in lost
+    ]
+    head = ["data", "rival", "figure", "ours", "the rival's", "error of the difference (draws)", "reason"]
+    return [*lines, *as_table(head, rows), ""]
+
+
+def as_page(studies: Iterable[tuple[Study, list[Line]]], results: Results) -> str:
+    parts = [(study.title, list(losses_of_study(lines, study))) for study, lines in studies]
+    for number, table in enumerate(PAPER, start=1):
+        parts.append((f"Table {number} of the paper", list(losses_of_paper(results, table))))
+    return "\n".join(line for title, judged in parts if judged for line in section(title, judged))
+
+
+def losses_text() -> str:
+    """Return the lists of what is lost, from the stored results."""
+    results, _ = render.read(render.STORED)
+    return as_page([(study, list(Store(RESULTS / study.file).read().values())) for study in STUDIES], results)
