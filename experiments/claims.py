@@ -330,7 +330,7 @@ def falls_like_one_over_t(results: Results) -> Claim:
 
 
 def costs_less_than_network(results: Results) -> Claim:
-    """Beside the search in folds, what is chosen on a validation part as the network is, and single fits."""
+    """Beside the search, its other settings and single fits."""
     said = "CSI needs significantly less computation than SLNN."
     pairs = [*((column, "SLNN") for column in (OURS, *VARIANTS)), ("CSI, one fit", "SLNN, one fit")]
     ratios = {}

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from singleindex.datasets import TEXT_SETS
 
 from . import table1
-from .classifiers import limited_csi, logistic_at, penalty_levels
+from .classifiers import logistic_at, penalty_levels, searched
 from .splits import Split
 from .units import Unit
 
@@ -40,13 +40,14 @@ def sizes_for(d: int) -> dict[str, int]:
     return {str(k): k for k in SIZES if k < d} | {QUARTER: d // 4}
 
 
-def trace_ours(split: Split) -> Points:
-    """Return scores and features of single fits, asked for each number."""
-    found = {name: limited_csi(split, [k]) for name, k in sizes_for(split.X.shape[1]).items()}
+def trace_ours(split: Split, seed: int) -> Points:
+    """Return scores and features of searches that are asked for each number."""
+    sizes = sizes_for(split.X.shape[1])
+    found = {name: searched(split, seed, n_atoms=[k]) for name, k in sizes.items()}
     return {name: (outcome.score, outcome.n_features) for name, outcome in found.items()}
 
 
-def trace_l1(split: Split) -> Points:
+def trace_l1(split: Split, seed: int) -> Points:
     """Return those of the last w of a path before it has more features."""
     X, y = split.part(split.both)
     path = np.array([logistic_at(penalty).fit(X, y).coef_[0] for penalty in penalty_levels(X, y)])
@@ -65,7 +66,7 @@ METHODS = {"CSI": trace_ours, "SLR": trace_l1}
 def measure(unit: Unit) -> tuple[dict[str, Any], dict[str, Any]]:
     split = table1.split_of(unit.dataset, unit.variant, unit.seed)
     figures = {}
-    for name, (score, n_features) in METHODS[unit.method](split).items():
+    for name, (score, n_features) in METHODS[unit.method](split, unit.seed).items():
         figures[f"auc at {name}"] = float(roc_auc_score(split.y[split.test], score))
         figures[f"features at {name}"] = n_features
     return figures, {}

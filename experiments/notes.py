@@ -2,7 +2,7 @@
 
 from . import completion, multi_output
 from .baselines.neural import MAX_EPOCHS, MOST_WEIGHTS, PATIENCE, SHAPES
-from .classifiers import N_FOLDS, N_LEVELS, RIDGES, SLISOTRON_ITERATIONS, STEP_SIZES, WEAKEST
+from .classifiers import N_FOLDS, N_LEVELS, SLISOTRON_ITERATIONS, STEP_SIZES, WEAKEST
 from .figure import ALPHA, CORRELATION, DIMENSIONS, N_ITER, N_SAMPLES, PENALTY
 from .table3 import N_KNOWN
 
@@ -16,11 +16,10 @@ TABLE1 = f"""
 50-25-25 splits. Every method is fitted to the training part for each of its settings; the settings with
 the best AUC on the validation part are fitted once more to training and validation part, and the test
 part is looked at once. (The paper does not say whether it fitted again.) **CSI** is the search of this
-library, `SingleIndexClassifierCV`, with its defaults, by AUC in {N_FOLDS} folds of these same two parts;
-**CSI (at most d/4)** has the paper's sparsities, d/4 to d/1024: single fits of `SingleIndexClassifier` by
-gradient steps, the paper's algorithm as corrected, with ridges of {listed(RIDGES)}, chosen as the other
-columns are. **CSI as printed** is Algorithm 1 to the letter: start not scaled, ridge term of the wrong
-sign, fixed step.
+library, `SingleIndexClassifierCV(dense=True)`, which may take as many features as is best, by AUC in
+{N_FOLDS} folds of these same two parts; **CSI (default)** takes many only where they win beyond doubt,
+**CSI (at most d/4)** has the paper's sparsities, d/4 to d/1024. **CSI as printed** is Algorithm 1 to the
+letter: start not scaled, ridge term of the wrong sign, fixed step.
 
 SLR: L1-logistic regression (liblinear). SQH: L1 squared hinge (liblinear). SLS: least squares with an L1
 penalty (scikit-learn), whose solutions are those of the paper's L1 balls. All three have {N_LEVELS}
@@ -72,10 +71,9 @@ method has to beat.
 """
 
 FEATURES = f"""
-The splits of Table 1, tf-idf weights, training and validation part to learn from. CSI: single fits of
-`SingleIndexClassifier` by gradient steps with so many features at most, the ridge of {listed(RIDGES)}
-that is best on the validation part. SLR: the last w with no more features along a path of {N_LEVELS}
-levels in the scale of the data.
+The splits of Table 1, tf-idf weights, training and validation part to learn from. CSI: the search of
+this library with so many features at most, by AUC in {N_FOLDS} folds. SLR: the last w with no more
+features along a path of {N_LEVELS} levels in the scale of the data.
 """
 
 FIGURE = f"""
