@@ -17,6 +17,8 @@ from ..lpav import families
 # Penalties of a path, as shares of the least at which w is zero, and numbers of features.
 SHARES = np.geomspace(0.5, 0.05, 10)
 SIZES = np.unique(np.geomspace(10, 1000, 10).astype(int))[::-1]
+# Splicing takes minutes beyond these.
+SPLICED_SIZES = [10.0, 20.0, 50.0]
 
 
 @dataclass(frozen=True)

@@ -82,9 +82,14 @@ def cosine(a: Any, b: Any) -> float:
 # ---------------------------------------------------------------- convex problems
 
 
+def is_lasso(formulation: str) -> bool:
+    """Whether it solves the logistic lasso; a stochastic descent ends elsewhere, at levels of its own."""
+    return formulation.startswith("L1-logistic") and "stochastic" not in formulation
+
+
 def objectives(formulation: str, answer: Arrays, seen: Arrays, levels: list[float]) -> np.ndarray | None:
     """Return the objective of each level, then that of w = 0; None for what is not a known convex problem."""
-    if formulation.startswith("L1-logistic") and "stochastic" not in formulation:
+    if is_lasso(formulation):
         return _logistic(formulation, answer, seen, levels, np.abs)
     if formulation.startswith("group-lasso logistic"):
         starts = np.flatnonzero(np.diff(seen["groups"], prepend=-1))
