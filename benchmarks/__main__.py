@@ -25,18 +25,14 @@ from . import (
     lpav,
     probabilities,
     recovery,
-    selection,
     small_n,
-    text,
 )
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
     "descent": ("The inner problem of an exact step", descent),
     "fit": ("A single fit", fit),
-    "text": ("The text data of the paper", text),
     "recovery": ("Finding the structure", recovery),
-    "selection": ("Choosing by cross-validation", selection),
     "small_n": ("Few rows", small_n),
     "probabilities": ("Probabilities", probabilities),
     "completion": ("Matrix completion", completion),

@@ -36,6 +36,8 @@ SECONDS_OF = {"cold start": "Seconds are from the start of the process to its fi
 # Title, whether more (↑) or less (↓) is better, and how the figure is written.
 MEASURES = {
     "auc": ("AUC", "↑", ".4f"),
+    "log_loss": ("log-loss", "↓", ".4f"),
+    "features": ("features", "", ".0f"),
     "brier": ("Brier", "↓", ".4f"),
     "rmse": ("RMSE", "↓", ".4g"),
     "mse": ("MSE", "↓", ".4g"),
@@ -242,7 +244,7 @@ def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
     measures = measures_of(rows)
     head = ["solver", "version", "formulation", "median, s", "quartiles, s"]
     head += ["their time ÷ ours", "peak memory ÷ data"]
-    head += [f"{title_of(m)} {MEASURES[m][1]}" if m in MEASURES else m for m in measures]
+    head += [f"{title_of(m)} {MEASURES[m][1]}".strip() if m in MEASURES else m for m in measures]
     cells = [problem_cells(row, ours, problem.get("data_bytes"), measures) for row in rows]
     settings = [f"- {row['solver']}: {verbatim(settings_text(row), 1000)}" for row in rows]
     said = (problem.get("text"), size_text(problem), SECONDS_OF.get(problem.get("task", "")), against)
@@ -360,8 +362,8 @@ def losing_lines(results: Results) -> list[str]:
         "",
         f"Of {len(held)} comparisons of a peer with the fastest of ours on the same problem, the peer was "
         f"faster in {len(slower)}, and its answer was better in {len(worse)}: a score (AUC, cosine) higher "
-        f"by more than {BETTER_HIGHER:g}, or an error (Brier, RMSE, MSE, link RMSE) lower by more than "
-        f"{100 * BETTER_LOWER:g} %.",
+        f"by more than {BETTER_HIGHER:g}, or an error (log-loss, Brier, RMSE, MSE, link RMSE) lower by more "
+        f"than {100 * BETTER_LOWER:g} %.",
         "",
         *(faster_lines(slower) if slower else ["No peer was faster."]),
         "",

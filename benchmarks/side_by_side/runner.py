@@ -25,6 +25,8 @@ from .session import Failed, Session
 
 # Share of the way from w = 0 to the optimum that a convex solver may leave.
 CLOSE_ENOUGH = 1e-3
+# What is set on a problem of the kind "linear".
+LINEAR_TASKS = ("path", "single fit", "search", "cold start")
 # Solvers whose data together are larger than this are not alive at the same time.
 _TOGETHER = 200e6
 
