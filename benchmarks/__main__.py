@@ -27,6 +27,7 @@ from . import (
     recovery,
     small_n,
 )
+from .provenance import source_commit
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
@@ -84,7 +85,10 @@ def assemble():
 
 def provenance():
     versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (singleindex, numpy, scipy, sklearn))
-    return f"*{datetime.date.today()}, {platform.machine()}, Python {platform.python_version()}, {versions}.*"
+    return (
+        f"*{datetime.date.today()}, commit {source_commit()}, {platform.machine()}, "
+        f"Python {platform.python_version()}, {versions}.*"
+    )
 
 
 if __name__ == "__main__":

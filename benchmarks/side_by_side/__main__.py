@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..provenance import source_commit
 from .environments import GROUPS, make_environment
 from .page import write_page
 from .problems import Problem, problems
@@ -47,6 +48,7 @@ def main(argv: list[str] | None = None) -> None:
 
 def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the results so far after each problem, and at the end those with the scaling curves."""
+    commit = source_commit()
     effort = Effort.quick() if quick else Effort()
     chosen = [p for p in problems(quick) if only is None or only in p.name]
     environments = {}
@@ -65,7 +67,7 @@ def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
     for number, problem in enumerate(chosen, 1):
         tell(f"[{number}/{len(chosen)}] {problem.name}")
         parts, rows = run_problem(problem, environments, effort)
-        results["problems"] += parts
+        results["problems"] += [part | {"commit": commit} for part in parts]
         results["rows"] += rows
         yield results
     if only is None or only == "scaling":

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..provenance import commits_text
 from .charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
 from .compare import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
 
@@ -190,12 +191,14 @@ def setting_lines(results: Results) -> list[str]:
         str(machine.get("system") or ""),
         f"Python {machine.get('python', 'unknown')}",
     ]
+    commits = {one["commit"] for one in results.get("problems") or [] if one.get("commit")}
     quick = ["", "**A quick run: small sizes and few repeats. Its figures only show that the suite runs.**"]
     environments = results.get("environments") or []
     rows = ((one["group"], packages_text(one)) for one in environments)
     return [
         f"Measured on {results.get('date', 'an unknown day')}, threads per solver: "
-        f"{results.get('threads', 'unknown')}. The machine: {', '.join(part for part in about if part)}.",
+        f"{results.get('threads', 'unknown')}. The machine: {', '.join(part for part in about if part)}. "
+        f"{commits_text(commits)}",
         *(quick if results.get("quick") else []),
         "",
         "Peers that cannot be installed together are run in environments of their own:",

@@ -60,8 +60,8 @@ def test_a_new_commit_measures_ours_only_and_replaces_it(measure):
 
 
 def test_a_source_tree_with_changes_is_measured_every_time(measure):
-    measure("c1+changes")
-    assert len(measure("c1+changes")) == 4
+    measure("c1-dirty")
+    assert len(measure("c1-dirty")) == 4
 
 
 def test_what_failed_is_told_and_tried_again(measure, study):
