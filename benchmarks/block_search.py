@@ -27,23 +27,16 @@ from singleindex.link import MonotoneCurve
 
 from .bigdata import least_times, make_csr, write_rows
 from .block_search_report import report, write_page
-from .provenance import source_commit
+from .parts import measure_parts
 from .side_by_side.environments import make_environment
 
 STORE = Path(__file__).with_name("results") / "block_search.json"
 N_BINS = 1024
 
 
-def run(quick):
-    """Measure every part; what is measured is kept as it comes, so that a part can be measured anew alone."""
-    known = {} if quick or not STORE.exists() else json.loads(STORE.read_text())
-    asked = os.environ.get("SINGLEINDEX_PARTS", "").split(",")
-    for measure in (many_models, rates, memory, search_beside_fit, cluster, beside_dask_ml):
-        if asked == [""] or measure.__name__ in asked:
-            known[measure.__name__] = measure(quick)
-            known.setdefault("made_from", {})[measure.__name__] = {"commit": source_commit()}
-            if not quick:
-                STORE.write_text(json.dumps(known, indent=1) + "\n")
+def run(quick=False):
+    parts = (many_models, rates, memory, search_beside_fit, cluster, beside_dask_ml)
+    known = measure_parts(STORE, {part.__name__: part for part in parts}, quick)
     if not quick:
         write_page(known)
     return report(known)
