@@ -20,7 +20,6 @@ from . import (
     cli,
     completion,
     completion_scale,
-    descent,
     fit,
     lpav,
     probabilities,
@@ -31,7 +30,6 @@ from .provenance import source_commit
 
 PARTS = {
     "lpav": ("Lipschitz isotonic regression", lpav),
-    "descent": ("The inner problem of an exact step", descent),
     "fit": ("A single fit", fit),
     "recovery": ("Finding the structure", recovery),
     "small_n": ("Few rows", small_n),

@@ -1,4 +1,4 @@
-"""Long measurements in parts: each is stored as it comes, and a rerun passes over those of the same source."""
+"""Long measurements in parts: each is stored as it comes, and a rerun passes over those of this source."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def command_texts() -> str:
 
 
 def results_text(root: Path) -> str:
-    """Return the default search beside strong rivals, then our own studies, without titles: the page has one."""
+    """Return the default search beside strong rivals, then our own studies; the page has its own title."""
     folder = root / "benchmarks"
     texts = ((folder / name).read_text(encoding="utf-8") for name in ("results/exact_steps.md", "RESULTS.md"))
     return "\n".join(re.sub(r"^# .*\n", "", text, count=1) for text in texts)

@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
+from ..pages import as_table, replace_measured
 from ..provenance import commits_text
-from .charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
 from .compare import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
 
 ROOT = Path(__file__).parents[2]
 STORE = ROOT / "benchmarks" / "results" / "side_by_side.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images" / "benchmarks"
-BEGIN, END = "<!-- measured -->", "<!-- end of what was measured -->"
+BEGIN = "<!-- measured -->"
 
 TASKS = {
     "isotonic": "Isotonic regression",
@@ -68,11 +69,7 @@ def as_lines(results: Results) -> list[str]:
 
 def write_page(results: Results, page: Path = PAGE, images: Path = IMAGES) -> None:
     """Write the measured part of the page, and its charts in place of those there were."""
-    head, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} needs the lines {BEGIN} and {END}, between which the results go")
-    page.write_text("\n".join([head + BEGIN, "", *as_lines(results), "", END]) + tail, encoding="utf-8")
+    replace_measured(page, BEGIN, as_lines(results))
     images.mkdir(parents=True, exist_ok=True)
     drawn = as_charts(results)
     for path in images.glob("*.svg"):
@@ -172,13 +169,6 @@ def picture(name: str, alt: str) -> str:
     return f"![{re.sub(r'[][]', '', alt)}](images/benchmarks/{chart_name(name)})"
 
 
-def table(head: Sequence[str], n_left: int, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table whose first columns are aligned to the left, the others to the right."""
-    aligned = ["---"] * n_left + ["--:"] * (len(head) - n_left)
-    body = ([cell.replace("|", "\\|") for cell in row] for row in rows)
-    return [f"| {' | '.join(cells)} |" for cells in (head, aligned, *body)]
-
-
 # ---------------------------------------------------------------- where it was measured, what failed
 
 
@@ -203,7 +193,7 @@ def setting_lines(results: Results) -> list[str]:
         "",
         "Peers that cannot be installed together are run in environments of their own:",
         "",
-        *table(["environment", "packages"], 2, rows),
+        *as_table(["environment", "packages"], rows, 2),
     ]
 
 
@@ -256,7 +246,7 @@ def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
         "",
         " ".join(part for part in said if part),
         "",
-        *table(head, 3, cells),
+        *as_table(head, cells, 3),
         "",
         picture(problem["name"], dot_alt(rows)),
         "",
@@ -323,7 +313,7 @@ def scaling_lines(results: Results) -> list[str]:
             for one in curves
         ]
         lines += ["", f"### Against the {AGAINST.get(against, against)}", ""]
-        lines += [*table(["solver", "task", against, "exponent"], 2, rows), ""]
+        lines += [*as_table(["solver", "task", against, "exponent"], rows, 2), ""]
         lines += [picture(f"scaling-{against}", curve_alt(against, curves))]
     return lines if len(lines) > 3 else ["## How time grows", "", "Not measured in this run."]
 
@@ -381,7 +371,7 @@ def faster_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
         [*named(peer, ours), quality_text(peer), quality_text(ours), time_ratio(ours, peer)]
         for peer, ours in pairs
     )
-    return table(head, 5, rows)
+    return as_table(head, rows, 5)
 
 
 def better_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
@@ -392,7 +382,7 @@ def better_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
         for peer, ours in pairs
         for m in better_measures(peer, ours)
     )  # fmt: skip
-    return table(head, 4, rows)
+    return as_table(head, rows, 4)
 
 
 def named(peer: Row, ours: Row) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.exact_steps.compare import as_table
 from benchmarks.grids import l1_search
+from benchmarks.pages import as_table
 from singleindex import SingleIndexClassifier
 from singleindex.inspection import resample
 

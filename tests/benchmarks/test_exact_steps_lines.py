@@ -122,7 +122,7 @@ def write(tmp_path, lines):
     store = Store(tmp_path / "lines.jsonl")
     for line in lines:
         store.append(line)
-    return report.write_report([cells], store).read_text()
+    return report.write_report("# Title\n", [cells], store, 100).read_text()
 
 
 def test_the_report_names_the_cells_lost(tmp_path):
