@@ -19,7 +19,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m pytest -n $(JOBS) -
 SOME_TESTS := HYPOTHESIS_PROFILE=brief $(PYTEST) --most-cases 2 \
 	$(addprefix tests/,estimators link structures design solvers tables persistence)
 
-.PHONY: demo images test test-oldest test-newest lint wheel mlflow docs dev bench bench-quick paper clean
+.PHONY: demo images test test-oldest test-newest lint wheel mlflow docs dev bench bench-quick studies paper clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -64,7 +64,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# Side by side with every peer, each in an environment of its own, then our own studies.
+# Side by side with every peer, each in an environment of its own, then our own short studies: 75 minutes on two cores.
 bench: $(VENV)/.installed-test
 	$(call EXTRAS,bench)
 	$(BIN)/python -m benchmarks.side_by_side
@@ -73,6 +73,16 @@ bench: $(VENV)/.installed-test
 # Side by side on small problems, under five minutes; the stored results stay as they are.
 bench-quick: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.side_by_side --quick
+
+# The long studies, about ten hours of one core: the default search beside strong rivals (five hours, half of them for
+# real data), bands and stable features (two), intervals (one and a half), data that does not fit and clusters (one and a
+# half). Each cell is stored as it ends and keyed by the commit: cut short, the same command goes on. A cell that failed
+# is tried again.
+studies: $(VENV)/.installed-test
+	$(call EXTRAS,bench)
+	for study in exact_steps uncertainty intervals; do \
+	    $(BIN)/python -m benchmarks.$$study $(ARGS); $(BIN)/python -m benchmarks.$$study --render || exit 1; done
+	$(BIN)/python -m benchmarks bigdata block_search
 
 # The paper's tables and figure, under an hour on two cores; `make paper ARGS=--quick` takes five minutes.
 paper: $(VENV)/.installed

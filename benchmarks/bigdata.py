@@ -31,6 +31,7 @@ from singleindex.solvers import OnePass, OnePassGradient, Simplicity, TwoPass
 from singleindex.structures import Sparse
 
 from .bigdata_report import report, write_page
+from .parts import measure_parts
 from .timing import median_times
 
 STORE = Path(__file__).with_name("results") / "bigdata.json"
@@ -347,34 +348,22 @@ MEASURES = {
 }
 
 
-def measure(names, quick=False):
-    """Run some of the measures; store them unless they are quick ones, and return all that is known."""
-    known = {}
-    for name in names:
-        measured = MEASURES[name](quick)
-        if not quick and STORE.exists():
-            known = json.loads(STORE.read_text())
-        known[name] = measured
-        if not quick:
-            STORE.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-    return known
-
-
 def run(quick=False):
-    known = measure(MEASURES, quick)
+    known = measure_parts(STORE, MEASURES, quick)
     if not quick:
         write_page(known)
     return report(known)
 
 
 def main():
+    """Measure the parts named anew."""
     from .__main__ import as_section, store
 
     quick = "--quick" in sys.argv
-    chosen = [name for name in sys.argv[1:] if name in MEASURES]
-    known = measure(chosen, quick)
+    chosen = {name: MEASURES[name] for name in sys.argv[1:] if name in MEASURES}
+    known = measure_parts(STORE, chosen, quick, anew=True)
     print(json.dumps({k: known[k] for k in chosen}, indent=1, ensure_ascii=False))
-    if not quick and set(known) == set(MEASURES):
+    if not quick and set(known) >= set(MEASURES):
         store("bigdata", as_section("bigdata", report(known)))
         write_page(known)
 

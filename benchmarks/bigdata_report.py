@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .pages import as_table, replace_measured
+
 
 def report(known):
     """Return the lines of the report."""
@@ -11,15 +13,11 @@ def report(known):
     return [line for part in parts for line in [*part(known), ""]][:-1]
 
 
-def table(head, aligned, rows):
-    return [" | ".join(["", *head, ""]).strip(), " | ".join(["", *aligned, ""]).strip(), *rows]
-
-
 def iteration_lines(known):
     rows = []
     for one in known["iteration"]:
-        ratios = " | ".join(f"{one[f'{k}, {t}']:.2f}" for k in ("all", "few") for t in (1, 2))
-        rows.append(f"| {one['data']} | {one['entries']:,} | {ratios} |")
+        ratios = (f"{one[f'{k}, {t}']:.2f}" for k in ("all", "few") for t in (1, 2))
+        rows.append([one["data"], f"{one['entries']:,}", *ratios])
     head = ["data", "entries", *(f"{k}, {t}" for k in ("all", "few") for t in ("1 thread", "2 threads"))]
     return [
         "One iteration on sparse rows, as a multiple of `X @ w` and `X.T @ r` by scipy, the least of many "
@@ -30,7 +28,7 @@ def iteration_lines(known):
         "two cores,",
         "which the clock does not leave out.",
         "",
-        *table(head, ["---", *["--:"] * 5], rows),
+        *as_table(head, rows),
     ]
 
 
@@ -41,8 +39,8 @@ def link_lines(known):
 
 def one_two_lines(known):
     rows = [
-        f"| {one['data']} | {one['ratio']:.2f} | {one['auc_one']:.4f} | {one['auc_two']:.4f} | "
-        f"{one['brier_one']:.4f} | {one['brier_two']:.4f} |"
+        [one["data"], f"{one['ratio']:.2f}"]
+        + [f"{one[name]:.4f}" for name in ("auc_one", "auc_two", "brier_one", "brier_two")]
         for one in known["one_two"]
     ]
     head = ["data", "time", "AUC, one pass", "AUC, two passes", "Brier, one", "Brier, two"]
@@ -50,7 +48,7 @@ def one_two_lines(known):
         "Whole fits in memory, `n_atoms=10`: processor time of one pass as a multiple of that of two, and "
         "both on held-out rows.",
         "",
-        *table(head, ["---", *["--:"] * 5], rows),
+        *as_table(head, rows),
     ]
 
 
@@ -68,31 +66,26 @@ def stream_lines(known):
     names = ("full", "epoch", "sgd")
     rows = []
     for one in known["stream"]:
-        auc = " | ".join(f"{one[f'{k}_auc']:.4f}" for k in names)
-        brier = " | ".join(f"{one[f'{k}_brier']:.4f}" for k in names)
-        rates = " | ".join(f"{one[f'{k}_rows_per_s']:,.0f}" for k in names)
-        rows.append(f"| {one['data']} | {auc} | {brier} | {rates} |")
+        scores = [f"{one[f'{k}_{score}']:.4f}" for score in ("auc", "brier") for k in names]
+        rows.append([one["data"], *scores, *(f"{one[f'{k}_rows_per_s']:,.0f}" for k in names)])
     told = ("full fit", "one epoch", "SGDClassifier")
     head = ["data", *(f"{what}, {k}" for what in ("AUC", "Brier", "rows/s") for k in told)]
     return [
         "One epoch of stochastic CSI, on rows not seen:",
         "",
-        *table(head, ["---", *["--:"] * 9], rows),
+        *as_table(head, rows),
     ]
 
 
 def memory_lines(known):
-    rows = [
-        f"| {one['rows']:,} | {one['file_mib']:,.0f} | {one['before_mib']:.0f} | {one['peak_mib']:.0f} | "
-        f"{one['rows_per_s']:,.0f} |"
-        for one in known["memory"]
-    ]
+    names = ("rows", "file_mib", "before_mib", "peak_mib", "rows_per_s")
+    rows = [[f"{one[name]:,.0f}" for name in names] for one in known["memory"]]
     head = ["rows", "file, MiB", "before the fit, MiB", "peak, MiB", "rows per second and iteration"]
     big = known["large"]
     return [
         "Peak memory of a process that fits a dense .npy file, 20 columns:",
         "",
-        *table(head, ["--:"] * 5, rows),
+        *as_table(head, rows, 0),
         "",
         f"A dense file of {big['file_gb']:.1f} GB ({big['rows']:,} × {big['columns']}): peak "
         f"{big['peak_mib']:.0f} MiB, {big['rows_per_s']:,.0f} rows per second and iteration.",
@@ -102,7 +95,7 @@ def memory_lines(known):
 # ---------------------------------------------------------------- the page of the documents
 
 PAGE = Path(__file__).parents[1] / "docs" / "big_data.md"
-BEGIN, END = "<!-- measured, by benchmarks/bigdata.py -->", "<!-- end of what was measured -->"
+BEGIN = "<!-- measured, by benchmarks/bigdata.py -->"
 BILLION = 10**9
 ITERATIONS = 10
 
@@ -157,6 +150,4 @@ def billion_lines(known):
 
 
 def write_page(known):
-    head, rest = PAGE.read_text().split(BEGIN)
-    tail = rest.split(END)[1]
-    PAGE.write_text("\n".join([head + BEGIN, "", *page_block(known), "", END]) + tail)
+    replace_measured(PAGE, BEGIN, page_block(known))

@@ -27,22 +27,16 @@ from singleindex.link import MonotoneCurve
 
 from .bigdata import least_times, make_csr, write_rows
 from .block_search_report import report, write_page
+from .parts import measure_parts
+from .side_by_side.environments import make_environment
 
 STORE = Path(__file__).with_name("results") / "block_search.json"
 N_BINS = 1024
-# The environment of dask-ml: a Python that has it, none of this project's.
-DASK_ML = os.environ.get("SINGLEINDEX_DASK_ML")
 
 
-def run(quick):
-    """Measure every part; what is measured is kept as it comes, so that a part can be measured anew alone."""
-    known = {} if quick or not STORE.exists() else json.loads(STORE.read_text())
-    asked = os.environ.get("SINGLEINDEX_PARTS", "").split(",")
-    for measure in (many_models, rates, memory, search_beside_fit, cluster, beside_dask_ml):
-        if asked == [""] or measure.__name__ in asked:
-            known[measure.__name__] = measure(quick)
-            if not quick:
-                STORE.write_text(json.dumps(known, indent=1) + "\n")
+def run(quick=False):
+    parts = (many_models, rates, memory, search_beside_fit, cluster, beside_dask_ml)
+    known = measure_parts(STORE, {part.__name__: part for part in parts}, quick)
     if not quick:
         write_page(known)
     return report(known)
@@ -231,7 +225,9 @@ ON_DASK_ML = textwrap.dedent(
         Xd, yd = client.persist([da.from_array(X, chunks=(rows, X.shape[1])), da.from_array(y, chunks=rows)])
         distributed.wait([Xd, yd])
         began = time.perf_counter()
-        grid = {"C": np.geomspace(0.01, 100, 10).tolist()}
+        # As many levels as ours, in the same shares of the penalty at which w is zero.
+        largest = np.abs(X.T @ (y - y.mean())).max()
+        grid = {"C": (1 / (largest * np.geomspace(0.5, 0.001, 10))).tolist()}
         model = LogisticRegression(penalty="l1", solver="admm", max_iter=50)
         search = GridSearchCV(model, grid, cv=5).fit(Xd, yd)
         seconds = time.perf_counter() - began
@@ -275,14 +271,17 @@ def beside_dask_ml(quick):
         "ours_auc": float(roc_auc_score(y[test], X[test] @ model.coef_)),
         "ours_loss": log_loss(y[test], p),
     }
-    if DASK_ML is None:
-        return found | {"why_not": "no environment with dask-ml was given (SINGLEINDEX_DASK_ML)"}
+    environment = make_environment("cluster")
+    if environment.python is None:
+        return found | {"why_not": environment.error}
     with tempfile.TemporaryDirectory() as folder:
         for name, values in (("X", X[train]), ("y", y[train]), ("T", X[test])):
             np.save(f"{folder}/{name}.npy", values)
         script = Path(folder) / "search.py"
         script.write_text("if __name__ == '__main__':\n" + textwrap.indent(ON_DASK_ML, "    "))
-        out = subprocess.run([DASK_ML, str(script), folder, str(rows)], capture_output=True, text=True)
+        out = subprocess.run(
+            [environment.python, str(script), folder, str(rows)], capture_output=True, text=True
+        )
         if out.returncode:
             return found | {"why_not": out.stderr.strip().splitlines()[-1][:200]}
         theirs, p = json.loads(out.stdout.splitlines()[-1]), np.load(f"{folder}/p.npy")

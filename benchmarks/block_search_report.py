@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
+from .pages import replace_measured
+
 PAGE = Path(__file__).parents[1] / "docs" / "where_it_ends.md"
-BEGIN, END = "<!-- measured, by benchmarks/block_search.py -->", "<!-- end of what was measured -->"
+BEGIN = "<!-- measured, by benchmarks/block_search.py -->"
 # What is extrapolated to: name, kind, rows, columns, entries of a row, bytes of a row, models of a reading.
 TARGETS = (
     ("10⁹ × 100 dense", "dense", 1e9, 100, 100, 800, 250),
@@ -159,6 +161,4 @@ def hours(seconds):
 
 
 def write_page(known):
-    head, rest = PAGE.read_text().split(BEGIN)
-    tail = rest.split(END)[1]
-    PAGE.write_text("\n".join([head + BEGIN, "", *report(known), "", END + tail]))
+    replace_measured(PAGE, BEGIN, report(known))

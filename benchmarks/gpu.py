@@ -31,9 +31,9 @@ from singleindex.design.gpu.dense import GpuDenseDesign
 from singleindex.design.gpu.shape import STORAGES
 
 from . import gpu_report
-from .exact_steps.store import source_commit
 from .gpu_fits import COLUMNS, ROWS, exact, fits, projections, searches
 from .gpu_timing import CURVE, GIB, REPEATS, Reader, free_all, timed
+from .provenance import source_commit
 
 STORE = Path(__file__).with_name("results") / "gpu.json"
 LOG = STORE.with_suffix(".log")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .pages import replace_measured
+
 PAGE = Path(__file__).parents[1] / "docs" / "gpu.md"
-BEGIN, END = "<!-- measured, by benchmarks/gpu.py -->", "<!-- end of what was measured -->"
+BEGIN = "<!-- measured, by benchmarks/gpu.py -->"
 
 
 def write_page(known):
-    """Put the figures between the marks of the page."""
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text("\n".join([before + BEGIN, "", *page_block(known), "", END + after]))
+    replace_measured(PAGE, BEGIN, page_block(known))
 
 
 def page_block(known):

@@ -63,7 +63,7 @@ def group_lasso_first_groups(X, y, groups, n_wanted):
     indices, pointers = grp_converter([g.tolist() for g in lists], X.shape[1])
     largest = max(np.linalg.norm(X[:, g].T @ (sign / 2)) for g in lists) / len(y)
     chosen = []
-    for share in np.geomspace(0.95, 0.1, 30):
+    for share in np.geomspace(0.95, 0.1, 60):
         datafit = LogisticGroup(pointers, indices)
         penalty = WeightedGroupL2(share * largest, np.ones(len(lists)), pointers, indices)
         w = GroupProxNewton(tol=1e-6, fit_intercept=False).solve(X, sign, datafit, penalty)[0]

@@ -31,6 +31,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from singleindex import SingleIndexClassifierCV, TableClassifier
 
+from .provenance import source_commit
+
 RESULTS = Path(__file__).parent / "results"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "service.py"
 CLIENTS, ROUNDS = 4, 3
@@ -184,9 +186,8 @@ def main():
 
     import singleindex
 
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     outcome = {
-        "commit": commit.stdout.strip(),
+        "commit": source_commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores shared with other work",
         "versions": {
             "Python": platform.python_version(), "singleindex": singleindex.__version__,

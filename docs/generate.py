@@ -45,9 +45,10 @@ def command_texts() -> str:
 
 
 def results_text(root: Path) -> str:
-    """Return the results of the benchmarks without their title: the page has its own."""
-    text = (root / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
-    return re.sub(r"^# .*\n", "", text, count=1)
+    """Return the default search beside strong rivals, then our own studies; the page has its own title."""
+    folder = root / "benchmarks"
+    texts = ((folder / name).read_text(encoding="utf-8") for name in ("results/exact_steps.md", "RESULTS.md"))
+    return "\n".join(re.sub(r"^# .*\n", "", text, count=1) for text in texts)
 
 
 def hero_chart() -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.charts import line, text
+
 WIDTH = 760
 N_COLOURS = 11
 
@@ -38,15 +40,6 @@ class Axis:
         step *= next(m for m in (1, 2, 5, 10) if span / (m * step) <= 6)
         first = math.ceil(self.low / step - 1e-9) * step
         return [round(first + k * step, 10) for k in range(int((self.high - first) / step + 1e-9) + 1)]
-
-
-def text(x: float, y: float, content: str, anchor: str = "start", kind: str = "") -> str:
-    style = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{html.escape(content)}</text>'
-
-
-def line(x1: float, y1: float, x2: float, y2: float, kind: str = "rule") -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
 
 
 def svg(width: float, height: float, parts: Sequence[str], title: str) -> str:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.pages import as_table
+
 from . import ours, rivals
-from .compare import as_table, as_text, mean_of, pair, passed
+from .compare import as_text, mean_of, pair, passed
 from .designs import cell_names, design_of, make_task
 from .ours import FIXED_LINK, OURS
 from .tasks import generated_figures

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from .report import write_report
 from .run import run_study, wanted_families
-from .store import Store
+from .store import LINES, Store
 
 
 def as_seeds(text: str) -> list[int]:
@@ -22,14 +23,9 @@ def as_seeds(text: str) -> list[int]:
     return seeds
 
 
-def run_command(
-    package: str,
-    studies: Mapping[str, Any],
-    lines: Path,
-    seeds: str,
-    write_page: Callable[[Store], Path],
-) -> int:
+def run_command(package: str, studies: Mapping[str, Any], seeds: str, tuning: int, head: str) -> int:
     """Measure the studies named (all where none is), or write the page with `--render`; return the status."""
+    lines = LINES.with_name(f"{package.rpartition('.')[2]}.jsonl")
     parser = argparse.ArgumentParser(prog=f"python -m {package}", description=run_command.__doc__)
     parser.add_argument("studies", nargs="*", metavar="study", help=f"of {', '.join(studies)}")
     parser.add_argument("--methods", nargs="+", default=[], help="ours, rivals, or families by name")
@@ -49,7 +45,7 @@ def run_command(
     store = Store(options.out)
     if options.render:
         store.tidy()
-        print(f"written to {write_page(store)}")
+        print(f"written to {write_report(head, studies.values(), store, tuning)}")
         return 0
     failed = 0
     for name in options.studies or studies:

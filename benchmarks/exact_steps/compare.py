@@ -49,14 +49,6 @@ def mean_of(figures: Figures | None, figure: str) -> float:
     return float(np.mean([row[figure] for row in figures.values()]))
 
 
-def as_table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return [
-        f"| {' | '.join(head)} |",
-        "|---|" + "---|" * (len(head) - 1),
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
-
-
 def as_text(value: float, digits: int = 3) -> str:
     return "–" if np.isnan(value) else f"{value:.{digits}f}"
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.pages import as_table
 from singleindex.datasets import load_text
 
 from . import ours
-from .compare import as_table, as_text, mean_of, pair, passed
+from .compare import as_text, mean_of, pair, passed
 from .designs import make_task
 from .elsewhere import ask_peer
 from .ours import OURS

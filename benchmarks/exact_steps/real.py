@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from scipy.io.arff import loadarff
 
+from benchmarks.pages import as_table
 from singleindex.datasets import TEXT_SETS, load_text
 
 from . import ours, rivals
-from .compare import as_table, as_text, mean_of, pair
+from .compare import as_text, mean_of, pair
 from .ours import OURS
 from .tasks import Task, split_task, task_figures
 

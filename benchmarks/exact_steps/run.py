@@ -9,8 +9,10 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from benchmarks.provenance import source_commit
+
 from .elsewhere import end_sessions
-from .store import Line, Store, source_commit
+from .store import Line, Store
 
 
 def wanted_families(study: Any, names: list[str]) -> list[str]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.pages import as_table
 from singleindex.datasets import load_text
 
 from . import ours
-from .compare import as_table, passed
+from .compare import passed
 from .designs import make_task
 from .ours import OURS
 from .rivals import l1_path

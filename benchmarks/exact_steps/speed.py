@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.pages import as_table
 from benchmarks.side_by_side.session import one_thread
 
-from .compare import as_table, passed
+from .compare import passed
 from .ours import OURS
 from .public_calls import CALLS
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.provenance import DIRTY
+
 LINES = Path(__file__).parent.parent / "results" / "exact_steps.jsonl"
-DIRTY = "+changes"
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,3 @@ def figures_of(lines: Iterable[Line], study: str) -> dict[str, dict[str, dict[in
         if line.study == study and not line.error:
             found.setdefault(line.cell, {}).setdefault(line.method, {})[line.seed] = line.figures
     return found
-
-
-def source_commit() -> str:
-    """Return the last commit that changed the library's source, marked where the tree has changes since."""
-    root = Path(__file__).parents[2]
-    commit = _git(root, "log", "-1", "--format=%h", "--", "src")
-    return commit + DIRTY if _git(root, "status", "--porcelain", "--", "src") else commit
-
-
-def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout.strip()

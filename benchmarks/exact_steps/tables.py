@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn import datasets
 
+from benchmarks.pages import as_table
+
 from . import ours, rivals
-from .compare import Paired, as_table, mean_of, pair, passed
+from .compare import Paired, mean_of, pair, passed
 from .ours import FIXED_LINK, OURS
 from .tasks import Task, split_task, task_figures
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.exact_steps.compare import as_table, as_text, mean_of, passed
+from benchmarks.exact_steps.compare import as_text, mean_of, passed
+from benchmarks.pages import as_table
 from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV
 from singleindex.estimators.headline import has_evidence
 

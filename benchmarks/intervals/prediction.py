@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.exact_steps.compare import as_table, as_text, mean_of, passed
+from benchmarks.exact_steps.compare import as_text, mean_of, passed
 from benchmarks.exact_steps.elsewhere import ask_peer
+from benchmarks.pages import as_table
 from singleindex import SingleIndexRegressorCV
 from singleindex.datasets import make_single_index
 

@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..provenance import source_commit
 from .environments import GROUPS, make_environment
 from .page import write_page
-from .problems import problems
-from .runner import Effort, run_problem
+from .problems import Problem, problems
+from .roster import entrants_for
+from .runner import LINEAR_TASKS, Effort, run_problem
 from .scaling import measure_scaling
 
 STORE = Path(__file__).parents[1] / "results" / "side_by_side.json"
@@ -46,8 +48,11 @@ def main(argv: list[str] | None = None) -> None:
 
 def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the results so far after each problem, and at the end those with the scaling curves."""
+    commit = source_commit()
+    effort = Effort.quick() if quick else Effort()
+    chosen = [p for p in problems(quick) if only is None or only in p.name]
     environments = {}
-    for group in GROUPS:
+    for group in groups_for(chosen, effort.with_slow_ones):
         tell(f"environment {group}")
         environments[group] = make_environment(group)
         if environments[group].error is not None:
@@ -59,16 +64,21 @@ def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
         ],
         "problems": [], "rows": [], "scaling": [],
     }  # fmt: skip
-    effort = Effort.quick() if quick else Effort()
-    chosen = [p for p in problems(quick) if only is None or only in p.name]
     for number, problem in enumerate(chosen, 1):
         tell(f"[{number}/{len(chosen)}] {problem.name}")
         parts, rows = run_problem(problem, environments, effort)
-        results["problems"] += parts
+        results["problems"] += [part | {"commit": commit} for part in parts]
         results["rows"] += rows
         yield results
     if only is None or only == "scaling":
         yield results | {"scaling": measure_scaling(quick)}
+
+
+def groups_for(chosen: list[Problem], with_slow_ones: bool) -> list[str]:
+    """Return the environments of all who take part."""
+    tasks = {task for p in chosen for task in (LINEAR_TASKS if p.kind == "linear" else (p.kind,))}
+    needed = {entrant.group for task in tasks for entrant in entrants_for(task, with_slow_ones)}
+    return [group for group in GROUPS if group in needed]
 
 
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ import numpy as np
 
 OURS = "singleindex"
 HIGHER_IS_BETTER = ("auc", "cosine")
-LOWER_IS_BETTER = ("brier", "rmse", "mse", "link_rmse")
+LOWER_IS_BETTER = ("brier", "log_loss", "rmse", "mse", "link_rmse")
 # How far an answer is from an optimum. It is noise as long as it is small: only its magnitude counts.
 GAPS = ("suboptimality", "certificate")
 SMALL_GAP, GAP_FACTOR = 1e-6, 10

@@ -27,6 +27,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "scikit-learn==1.9.1",
     ),
     "numpy 1": ("adelie==1.1.52", "numpy==1.26.4", "scikit-learn==1.9.1"),
+    "trees": ("lightgbm==4.7.0", "interpret-core==0.7.8", "numpy==2.4.6", "scikit-learn==1.9.1"),
+    # For benchmarks.block_search alone.
+    "cluster": ("dask-ml==2025.1.0", "dask[array]==2026.8.0", "distributed==2026.8.0", "numpy==2.4.6"),
     # For benchmarks.intervals alone.
     "conformal": ("MAPIE==1.6.0", "numpy==2.4.6", "scikit-learn==1.9.1"),
     "ratings": ("scikit-surprise==1.1.5", "implicit==0.7.3", "numpy==2.4.6", "pandas==3.0.6"),

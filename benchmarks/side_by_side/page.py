@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
+from ..charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
+from ..pages import as_table, replace_measured
+from ..provenance import commits_text
 from .compare import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
 
 ROOT = Path(__file__).parents[2]
 STORE = ROOT / "benchmarks" / "results" / "side_by_side.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images" / "benchmarks"
-BEGIN, END = "<!-- measured -->", "<!-- end of what was measured -->"
+BEGIN = "<!-- measured -->"
 
 TASKS = {
     "isotonic": "Isotonic regression",
@@ -36,6 +38,8 @@ SECONDS_OF = {"cold start": "Seconds are from the start of the process to its fi
 # Title, whether more (↑) or less (↓) is better, and how the figure is written.
 MEASURES = {
     "auc": ("AUC", "↑", ".4f"),
+    "log_loss": ("log-loss", "↓", ".4f"),
+    "features": ("features", "", ".0f"),
     "brier": ("Brier", "↓", ".4f"),
     "rmse": ("RMSE", "↓", ".4g"),
     "mse": ("MSE", "↓", ".4g"),
@@ -65,11 +69,7 @@ def as_lines(results: Results) -> list[str]:
 
 def write_page(results: Results, page: Path = PAGE, images: Path = IMAGES) -> None:
     """Write the measured part of the page, and its charts in place of those there were."""
-    head, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} needs the lines {BEGIN} and {END}, between which the results go")
-    page.write_text("\n".join([head + BEGIN, "", *as_lines(results), "", END]) + tail, encoding="utf-8")
+    replace_measured(page, BEGIN, as_lines(results))
     images.mkdir(parents=True, exist_ok=True)
     drawn = as_charts(results)
     for path in images.glob("*.svg"):
@@ -169,13 +169,6 @@ def picture(name: str, alt: str) -> str:
     return f"![{re.sub(r'[][]', '', alt)}](images/benchmarks/{chart_name(name)})"
 
 
-def table(head: Sequence[str], n_left: int, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table whose first columns are aligned to the left, the others to the right."""
-    aligned = ["---"] * n_left + ["--:"] * (len(head) - n_left)
-    body = ([cell.replace("|", "\\|") for cell in row] for row in rows)
-    return [f"| {' | '.join(cells)} |" for cells in (head, aligned, *body)]
-
-
 # ---------------------------------------------------------------- where it was measured, what failed
 
 
@@ -188,17 +181,19 @@ def setting_lines(results: Results) -> list[str]:
         str(machine.get("system") or ""),
         f"Python {machine.get('python', 'unknown')}",
     ]
+    commits = {one["commit"] for one in results.get("problems") or [] if one.get("commit")}
     quick = ["", "**A quick run: small sizes and few repeats. Its figures only show that the suite runs.**"]
     environments = results.get("environments") or []
     rows = ((one["group"], packages_text(one)) for one in environments)
     return [
         f"Measured on {results.get('date', 'an unknown day')}, threads per solver: "
-        f"{results.get('threads', 'unknown')}. The machine: {', '.join(part for part in about if part)}.",
+        f"{results.get('threads', 'unknown')}. The machine: {', '.join(part for part in about if part)}. "
+        f"{commits_text(commits)}",
         *(quick if results.get("quick") else []),
         "",
         "Peers that cannot be installed together are run in environments of their own:",
         "",
-        *table(["environment", "packages"], 2, rows),
+        *as_table(["environment", "packages"], rows, 2),
     ]
 
 
@@ -242,7 +237,7 @@ def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
     measures = measures_of(rows)
     head = ["solver", "version", "formulation", "median, s", "quartiles, s"]
     head += ["their time ÷ ours", "peak memory ÷ data"]
-    head += [f"{title_of(m)} {MEASURES[m][1]}" if m in MEASURES else m for m in measures]
+    head += [f"{title_of(m)} {MEASURES[m][1]}".strip() if m in MEASURES else m for m in measures]
     cells = [problem_cells(row, ours, problem.get("data_bytes"), measures) for row in rows]
     settings = [f"- {row['solver']}: {verbatim(settings_text(row), 1000)}" for row in rows]
     said = (problem.get("text"), size_text(problem), SECONDS_OF.get(problem.get("task", "")), against)
@@ -251,7 +246,7 @@ def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
         "",
         " ".join(part for part in said if part),
         "",
-        *table(head, 3, cells),
+        *as_table(head, cells, 3),
         "",
         picture(problem["name"], dot_alt(rows)),
         "",
@@ -318,7 +313,7 @@ def scaling_lines(results: Results) -> list[str]:
             for one in curves
         ]
         lines += ["", f"### Against the {AGAINST.get(against, against)}", ""]
-        lines += [*table(["solver", "task", against, "exponent"], 2, rows), ""]
+        lines += [*as_table(["solver", "task", against, "exponent"], rows, 2), ""]
         lines += [picture(f"scaling-{against}", curve_alt(against, curves))]
     return lines if len(lines) > 3 else ["## How time grows", "", "Not measured in this run."]
 
@@ -360,8 +355,8 @@ def losing_lines(results: Results) -> list[str]:
         "",
         f"Of {len(held)} comparisons of a peer with the fastest of ours on the same problem, the peer was "
         f"faster in {len(slower)}, and its answer was better in {len(worse)}: a score (AUC, cosine) higher "
-        f"by more than {BETTER_HIGHER:g}, or an error (Brier, RMSE, MSE, link RMSE) lower by more than "
-        f"{100 * BETTER_LOWER:g} %.",
+        f"by more than {BETTER_HIGHER:g}, or an error (log-loss, Brier, RMSE, MSE, link RMSE) lower by more "
+        f"than {100 * BETTER_LOWER:g} %.",
         "",
         *(faster_lines(slower) if slower else ["No peer was faster."]),
         "",
@@ -376,7 +371,7 @@ def faster_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
         [*named(peer, ours), quality_text(peer), quality_text(ours), time_ratio(ours, peer)]
         for peer, ours in pairs
     )
-    return table(head, 5, rows)
+    return as_table(head, rows, 5)
 
 
 def better_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
@@ -387,7 +382,7 @@ def better_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
         for peer, ours in pairs
         for m in better_measures(peer, ours)
     )  # fmt: skip
-    return table(head, 4, rows)
+    return as_table(head, rows, 4)
 
 
 def named(peer: Row, ours: Row) -> list[str]:

@@ -17,6 +17,8 @@ from ..lpav import families
 # Penalties of a path, as shares of the least at which w is zero, and numbers of features.
 SHARES = np.geomspace(0.5, 0.05, 10)
 SIZES = np.unique(np.geomspace(10, 1000, 10).astype(int))[::-1]
+# Splicing takes minutes beyond these.
+SPLICED_SIZES = [10.0, 20.0, 50.0]
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,15 @@ def problems(quick: bool) -> list[Problem]:
             ("noisy binary",) if quick or n == 10**7 else ("noisy binary", "noisy smooth", "alternating ±1")
         )
     ]
+    searches = [
+        _search(800, 200, "ramp", 0.7),
+        _search(800, 200, "logistic", 0.7),
+        _search(300, 1000, "clipped", 0.0),
+    ]
     if quick:
         smallest = [
-            small[0], *curves, _groups(500, 2000), _multi_task(200, 500), _completion(300, 200, 6000),
+            small[0], searches[0], *curves, _groups(500, 2000), _multi_task(200, 500),
+            _completion(300, 200, 6000),
         ]  # fmt: skip
         return [replace(problem, limit_s=4.0) for problem in smallest]
     large = [
@@ -154,9 +162,22 @@ def problems(quick: bool) -> list[Problem]:
         ),
     ]
     return [
-        *small, dense, *curves, _groups(1000, 10_000), _multi_task(500, 2000),
+        *small, dense, *searches, *curves, _groups(1000, 10_000), _multi_task(500, 2000),
         _completion(3000, 2000, 100_000), *large,
     ]  # fmt: skip
+
+
+def _search(n, d, link, correlation):
+    columns = f"columns correlated by {correlation:g}" if correlation else "independent columns"
+    return Problem(
+        f"search, dense {n} × {d}, {columns}, {link}",
+        f"Normal features, {columns}, 10 that matter, {link} response; all choose their own settings.",
+        "search",
+        lambda: classification(
+            n, d, n_atoms=10, link=link, correlation=correlation, block_size=d if correlation else None
+        ),
+        120.0,
+    )
 
 
 def _groups(n, d):

@@ -39,7 +39,7 @@ class Entrant:
 
 _SLOW = {
     "scikit-learn saga", "scikit-learn SGDClassifier", "scikit-learn HistGradientBoosting", "cyanure",
-    "abess",
+    "abess", "EBM", "LightGBM",
 }  # fmt: skip
 _LINEAR = ("path", "single fit", "large n")
 
@@ -69,6 +69,12 @@ ENTRANTS = (
     _ours("singleindex CV", "Search", None, "search"),
     _sklearn("scikit-learn LogisticRegressionCV", "LogisticCv", None, "search"),
     _sklearn("scikit-learn L1 CV + isotonic", "CalibratedL1", None, "search"),
+    Entrant("glmnet CV", "python-glmnet", "numpy 2", "of_glmnet", "Search", None, ("search",)),
+    Entrant("glmnet, relaxed", "python-glmnet", "numpy 2", "of_glmnet", "RelaxedSearch", None, ("search",)),
+    Entrant("skglm MCP", "skglm", "numba", "of_skglm", "McpSearch", None, ("search",)),
+    Entrant("abess CV", "abess", "numpy 2", "of_abess", "AbessSearch", None, ("search",)),
+    Entrant("LightGBM", "lightgbm", "trees", "of_trees", "Lightgbm", None, ("search",)),
+    Entrant("EBM", "interpret-core", "trees", "of_trees", "Ebm", None, ("search",)),
     _ours("singleindex", "LipschitzIsotonic", None, "isotonic"),
     _sklearn("scipy isotonic", "ScipyIsotonic", None, "isotonic", package="scipy"),
     _sklearn("scikit-learn IsotonicRegression", "Isotonic", None, "isotonic"),

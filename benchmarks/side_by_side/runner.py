@@ -19,12 +19,14 @@ import numpy as np
 
 from . import scores
 from .environments import Environment
-from .problems import SHARES, SIZES, Problem, n_entries, write_arrays
+from .problems import SHARES, SIZES, SPLICED_SIZES, Problem, n_entries, write_arrays
 from .roster import Entrant, entrants_for
 from .session import Failed, Session
 
 # Share of the way from w = 0 to the optimum that a convex solver may leave.
 CLOSE_ENOUGH = 1e-3
+# What is set on a problem of the kind "linear".
+LINEAR_TASKS = ("path", "single fit", "search", "cold start")
 # Solvers whose data together are larger than this are not alive at the same time.
 _TOGETHER = 200e6
 
@@ -327,23 +329,20 @@ def run_problem(
 def _linear_tasks(stage: Stage) -> None:
     """A path; a single fit at the level that each kind of model found best on the validation rows."""
     levels = _levels(stage)
-    path = stage.run("path", levels)
-    chosen: dict[str, list[float]] = {}
-    for run in path:
-        if run.error is None and run.levels is not None:
-            best = [run.levels[run.chosen]]
-            chosen[run.entrant.name] = best
-            # Lasso solvers all have the same penalty: that of the first of them that got through.
-            if run.formulation.startswith("L1-logistic") and "stochastic" not in run.formulation:
-                chosen.setdefault("penalty", best)
-    for run in path:
-        if run.formulation.startswith("L1-logistic") and "penalty" in chosen:
-            chosen[run.entrant.name] = chosen["penalty"]
-    # For those that have no path, or whose path failed.
-    stage.run("single fit", {"share": [0.3], "size": [50.0]} | chosen)
+    chosen = _chosen_levels(stage.run("path", levels))
+    # Those that have no path, or whose path failed, choose among single fits.
+    stage.run("single fit", levels | {"abess": SPLICED_SIZES} | chosen, choose=True)
     if stage.problem.with_start:
         stage.run("search")
         stage.cold_start(chosen)
+
+
+def _chosen_levels(path: list[Run]) -> dict[str, list[float]]:
+    """Return each solver's best level of its path; all solvers of the lasso have that of the first."""
+    best = {run.entrant.name: [run.levels[run.chosen]] for run in path if run.error is None and run.levels}
+    lassos = [run.entrant.name for run in path if scores.is_lasso(run.formulation)]
+    common = next((best[name] for name in lassos if name in best), None)
+    return best if common is None else best | dict.fromkeys(lassos, common)
 
 
 def _levels(stage: Stage) -> dict[str, list[float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 
 from singleindex import lipschitz_isotonic_regression
 from singleindex.link import lpav_certificate
@@ -45,9 +45,14 @@ def _of_classes(answer: Arrays, hidden: Arrays, level: int) -> dict[str, float]:
     if "probability" in answer:
         p = answer["probability"][:, level]
         found["brier"] = float(np.mean((y - p) ** 2))
+        found["log_loss"] = float(log_loss(y, np.clip(p, 1e-6, 1 - 1e-6)))
         found["link_rmse"] = float(np.sqrt(np.mean((p - hidden["mean_test"]) ** 2)))
     if "coefs" in answer:
-        found["cosine"] = cosine(np.atleast_2d(answer["coefs"])[level], hidden["coef"])
+        w = np.atleast_2d(answer["coefs"])[level]
+        found["cosine"] = cosine(w, hidden["coef"])
+        found["features"] = float(np.count_nonzero(w))
+    elif "features" in answer:
+        found["features"] = float(answer["features"])
     return found
 
 
@@ -82,9 +87,14 @@ def cosine(a: Any, b: Any) -> float:
 # ---------------------------------------------------------------- convex problems
 
 
+def is_lasso(formulation: str) -> bool:
+    """Whether it solves the logistic lasso; a stochastic descent ends elsewhere, at levels of its own."""
+    return formulation.startswith("L1-logistic") and "stochastic" not in formulation
+
+
 def objectives(formulation: str, answer: Arrays, seen: Arrays, levels: list[float]) -> np.ndarray | None:
     """Return the objective of each level, then that of w = 0; None for what is not a known convex problem."""
-    if formulation.startswith("L1-logistic") and "stochastic" not in formulation:
+    if is_lasso(formulation):
         return _logistic(formulation, answer, seen, levels, np.abs)
     if formulation.startswith("group-lasso logistic"):
         starts = np.flatnonzero(np.diff(seen["groups"], prepend=-1))

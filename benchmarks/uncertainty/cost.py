@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from benchmarks.exact_steps.compare import as_table
+from benchmarks.pages import as_table
 from singleindex import SingleIndexClassifierCV
 from singleindex.inspection import resample
 

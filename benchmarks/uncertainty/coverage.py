@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.exact_steps.compare import as_table
+from benchmarks.pages import as_table
 from singleindex import SingleIndexClassifierCV
 from singleindex.inspection import resample
 

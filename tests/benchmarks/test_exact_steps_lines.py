@@ -60,8 +60,8 @@ def test_a_new_commit_measures_ours_only_and_replaces_it(measure):
 
 
 def test_a_source_tree_with_changes_is_measured_every_time(measure):
-    measure("c1+changes")
-    assert len(measure("c1+changes")) == 4
+    measure("c1-dirty")
+    assert len(measure("c1-dirty")) == 4
 
 
 def test_what_failed_is_told_and_tried_again(measure, study):
@@ -122,7 +122,7 @@ def write(tmp_path, lines):
     store = Store(tmp_path / "lines.jsonl")
     for line in lines:
         store.append(line)
-    return report.write_report([cells], store).read_text()
+    return report.write_report("# Title\n", [cells], store, 100).read_text()
 
 
 def test_the_report_names_the_cells_lost(tmp_path):

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.exact_steps.report import write_report
 from benchmarks.exact_steps.store import Line, Store
 from benchmarks.intervals import evidence, prediction
-from benchmarks.intervals.__main__ import write_report
+from benchmarks.intervals.__main__ import HEAD, STUDIES
 
 
 def test_rows_are_those_of_the_cell_and_the_seed():
@@ -38,7 +39,7 @@ def test_the_report_names_the_cells_that_miss(tmp_path):
         store.append(Line("prediction", cell, 0, prediction.OURS, "ours", figures, "abc"))
         tuning = figures | {"coverage": 0.1}
         store.append(Line("prediction", cell, 1000, prediction.OURS, "ours", tuning, "abc"))
-    text = write_report(store).read_text()
+    text = write_report(HEAD, STUDIES.values(), store, 1000).read_text()
     assert "**missed**, 1 missed" in text
     assert f"- {bad}: 0.800" in text
     assert f"- {good}" not in text

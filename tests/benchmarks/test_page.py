@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.side_by_side import charts, page
+from benchmarks import charts, pages
+from benchmarks.side_by_side import page
 
 SPARSE, STEPS = "sparse-300x40", "steps-900"
 
@@ -146,7 +147,7 @@ def test_problems_on_which_ours_failed_are_listed(results, find):
 @pytest.fixture
 def frame(tmp_path):
     path = tmp_path / "benchmarks.md"
-    path.write_text(f"# Title\n\n{page.BEGIN}\n\nold\n\n{page.END}\n\nAfter.\n")
+    path.write_text(f"# Title\n\n{page.BEGIN}\n\nold\n\n{pages.END}\n\nAfter.\n")
     return path
 
 
@@ -158,7 +159,7 @@ def test_written_twice_the_page_is_the_same(results, frame, tmp_path):
     assert kept[0] == kept[1]
     text = frame.read_text()
     assert text.startswith(f"# Title\n\n{page.BEGIN}\n\nMeasured on")
-    assert text.endswith(f"{page.END}\n\nAfter.\n")
+    assert text.endswith(f"{pages.END}\n\nAfter.\n")
     assert "old\n" not in text
 
 
@@ -184,7 +185,7 @@ def test_a_page_without_its_marks_is_not_overwritten(results, tmp_path):
 
 def check_page(path, store, images):
     """Check that page and charts are those of the stored results, or that there are no figures without."""
-    measured = path.read_text().split(page.BEGIN)[1].split(page.END)[0]
+    measured = path.read_text().split(page.BEGIN)[1].split(pages.END)[0]
     drawn = {file.name: file.read_text() for file in images.glob("*.svg")}
     if store.exists():
         known = json.loads(store.read_text())

@@ -32,6 +32,10 @@ EXPECTED = {
     "piqp": "of_qp",
     "AlternatingLeastSquares": "of_ratings",
     "surprise": "of_ratings",
+    "lightgbm": "of_trees",
+    "ExplainableBoostingClassifier": "of_trees",
+    "RelaxedFolds": "of_glmnet",
+    "McpPath": "of_skglm",
 }
 
 
@@ -107,6 +111,13 @@ def test_peers_know_nothing_of_this_project():
         known = imported_by(path.stem)
         assert "benchmarks" not in known
         assert ("singleindex" in known) == (path.stem == "ours")
+
+
+def test_every_l1_search_has_fifty_levels_in_the_scale_of_the_data():
+    text = (PEERS / "linear.py").read_text()
+    assert int(text.split("N_LEVELS = ")[1].split()[0]) >= 50
+    for module, solver in (("of_sklearn", "LogisticCv"), ("searches", "FoldSearch")):
+        assert "penalty_levels" in used_in(classes(module)[solver])
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -171,6 +171,19 @@ FAKES = """
     class Lasso(Choosy):
         formulation = "L1-logistic, no intercept"
 
+    class Stochastic(Choosy):
+        '''Ranks well at the last level only.'''
+        formulation = "L1-logistic by stochastic gradients"
+        def fit(self, tolerance):
+            truth, last = (np.load(os.path.join(HERE, f"{name}.npy")) for name in ("truth", "last"))
+            self.keep([truth if np.isclose(level, last) else -truth for level in self.task["levels"]])
+
+    class ShortStochastic(Stochastic):
+        '''Has no path.'''
+        def fit(self, tolerance):
+            super().fit(tolerance)
+            self.keep(self.coefs[:1])
+
     class Short(Choosy):
         '''Stops before the end of the path.'''
         formulation = "L1-logistic, no intercept"
@@ -296,6 +309,7 @@ def path_problem(peers):
     levels = runner._largest_penalty(seen) * runner.SHARES
     np.save(folder / "truth.npy", hidden["coef"])
     np.save(folder / "fourth.npy", levels[3])
+    np.save(folder / "last.npy", levels[-1])
     return Problem("rows", "Few.", "linear", lambda: (seen, hidden), 30.0, True), levels
 
 
@@ -328,6 +342,17 @@ def test_a_single_fit_has_the_level_that_the_path_found_best(path_problem, take_
     assert row["formulation"] == "choosy"
     assert row["settings"] == {"tol": 1e-4, "penalty": pytest.approx(levels[3])}
     assert row["quality"]["cosine"] == pytest.approx(1)
+
+
+def test_stochastic_gradients_have_a_level_of_their_own(path_problem, take_part):
+    problem, levels = path_problem
+    names = ("Lasso", "Stochastic", "ShortStochastic")
+    take_part(*(entrant(name, "path", "single fit") for name in names))
+    rows = run_problem(dataclasses.replace(problem, with_start=False), {"own": OWN}, BRIEF)[1]
+    fit = by_solver([row for row in rows if row["problem"].startswith("single fit")])
+    for name, level in zip(names, (levels[3], levels[-1], levels[-1]), strict=True):
+        assert fit[name]["settings"] == {"penalty": pytest.approx(level)}
+        assert fit[name]["quality"]["cosine"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("grouped", [False, True])

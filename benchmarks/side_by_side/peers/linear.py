@@ -4,6 +4,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+N_LEVELS = 60
+
 
 class Solver:
     """A fit of one or several levels of a task, and what it says of rows that were held out."""
@@ -59,10 +61,14 @@ class Model(Solver):
     def coefficients(self):
         return getattr(self.model, "coef_", None)
 
+    def n_features(self):
+        """Return how many features are in use, where coefficients do not tell."""
+        return None
+
     def answer(self):
         return {
             "coefs": self.coefficients(), "score": self.score(self.task["X_test"]),
-            "probability": self.probability(self.task["X_test"]),
+            "probability": self.probability(self.task["X_test"]), "features": self.n_features(),
         }  # fmt: skip
 
 
@@ -95,6 +101,13 @@ class ManyOutputs(Solver):
             "predicted": self.predict(self.task["X_test"]),
             "validation": self.predict(self.task["X_validation"]),
         }  # fmt: skip
+
+
+def penalty_levels(X, y):
+    """Return penalties in the scale of the data, from the least at which the lasso's w is zero."""
+    n, d = X.shape
+    largest = np.abs(X.T @ (y - y.mean())).max() / n
+    return largest * np.geomspace(1.0, 1e-3 if n > d else 1e-2, N_LEVELS)
 
 
 def by_columns(X):

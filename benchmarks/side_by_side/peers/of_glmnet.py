@@ -4,6 +4,7 @@ import numpy as np
 from folds import Folds, up_to
 from glmnet import LogitNet
 from linear import Solver, by_columns
+from searches import FoldSearch
 
 
 class Glmnet(Solver):
@@ -42,3 +43,39 @@ class DefaultLogisticFolds(LogisticFolds):
     """The same to glmnet's own tolerance, for timings."""
 
     tol = 1e-7
+
+
+class Search(FoldSearch):
+    formulation = "L1-logistic, 60 levels, five folds"
+    paths = DefaultLogisticFolds
+
+
+class RelaxedFolds(DefaultLogisticFolds):
+    """Each level blended with an unpenalised fit on its features, as long as these are few."""
+
+    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+    def path(self, X, y):
+        coefs, intercepts = super().path(X, y)
+        free, free_intercepts = coefs.copy(), intercepts.copy()
+        for level, w in enumerate(coefs[:, 0]):
+            used = np.flatnonzero(w)
+            if 0 < len(used) <= len(y) // 5:
+                free[level, 0, used], free_intercepts[level] = unpenalised(X[:, used], y)
+        return (
+            np.concatenate([share * free + (1 - share) * coefs for share in self.shares]),
+            np.concatenate([share * free_intercepts + (1 - share) * intercepts for share in self.shares]),
+        )
+
+
+class RelaxedSearch(FoldSearch):
+    formulation = "relaxed lasso, 60 levels × 5 shares, five folds"
+    paths = RelaxedFolds
+
+
+def unpenalised(X, y):
+    """Fit without a penalty, but for as much as keeps separable rows finite."""
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=1e4, max_iter=200).fit(X, y)
+    return model.coef_[0], model.intercept_[0]

@@ -3,6 +3,7 @@
 import numpy as np
 from folds import Folds
 from linear import ManyOutputs, Solver, by_columns, signs
+from searches import FoldSearch
 from skglm import MultiTaskLasso, SparseLogisticRegression
 from skglm.datafits import Logistic, LogisticGroup
 from skglm.penalties import MCPenalty, WeightedGroupL2
@@ -67,3 +68,8 @@ class McpPath(Folds):
             w = solver.solve(X, sign, Logistic(), penalty, w.copy(), X @ w[:-1] + w[-1])[0]
             found.append(w)
         return np.array(found)[:, None, :-1], np.array(found)[:, -1:]
+
+
+class McpSearch(FoldSearch):
+    formulation = "MCP-logistic, 60 levels, five folds"
+    paths = McpPath
