@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:  # where the site is built, the studies are not installed
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.exact_steps.compare import Figures, Paired, as_table, pair  # noqa: E402
+from benchmarks.exact_steps.compare import Figures, Paired, pair  # noqa: E402
 from benchmarks.exact_steps.store import Line, Store, figures_of  # noqa: E402
+from benchmarks.pages import as_table  # noqa: E402
 from experiments import render  # noqa: E402
 from experiments.analyse import Mean, Results  # noqa: E402
 
