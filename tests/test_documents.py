@@ -78,10 +78,13 @@ def test_the_stored_table_says_the_settings_of_the_demo():
 
 
 def test_the_demo_tells_won_from_tied_and_lost():
-    ours = np.array([[0.1, 0.5, 0.8], [0.2, 0.6, 0.7]])
-    noise = np.array([[0.01, 0.1, -0.1], [0.02, -0.1, -0.11]])  # RMSE higher, log-loss as it comes, AUC lower
+    ours = np.array([[0.1, 0.5, 0.8], [0.2, 0.6, 0.7], [0.1, 0.6, 0.7]])
+    # RMSE is higher, log-loss as it comes, AUC lower.
+    noise = np.array([[0.02, 0.1, -0.1], [0.03, -0.1, -0.11], [0.02, 0.1, -0.1]])
     assert demo.verdicts(ours, ours + noise) == {"RMSE": "won", "log-loss": "tied", "AUC": "won"}
     assert demo.in_words(demo.verdicts(ours, ours - noise)) == "tied log-loss; lost RMSE, AUC"
+    of_two = demo.verdicts(ours[:2], ours[:2] + noise[:2])
+    assert of_two["RMSE"] == "tied"  # at five errors: two tables are hardly any
 
 
 def missing_lines(page, printed):
