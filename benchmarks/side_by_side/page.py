@@ -15,7 +15,7 @@ from typing import Any
 from ..charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
 from ..pages import as_table, replace_measured
 from ..provenance import commits_text
-from .compare import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
+from .rows import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
 
 ROOT = Path(__file__).parents[2]
 STORE = ROOT / "benchmarks" / "results" / "side_by_side.json"
