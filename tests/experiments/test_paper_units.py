@@ -136,13 +136,6 @@ def test_two_processes_give_what_one_gives(tmp_path):
         assert {u: r.figures[name] for u, r in one.items()} == {u: r.figures[name] for u, r in two.items()}
 
 
-def test_a_run_is_described(tmp_path, part):
-    stage.run_units(make_units(1), Store(tmp_path), 1)
-    runs = json.loads((tmp_path / "runs.json").read_text())
-    (record,) = Store(tmp_path).records().values()
-    assert runs[record.run]["packages"]["singleindex"] != "absent"
-
-
 # ---------------------------------------------------------------- the command line
 
 
