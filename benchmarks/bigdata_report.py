@@ -79,14 +79,13 @@ ITERATIONS = 10
 def page_block(known):
     """Return what the page says of costs: measured figures, and what they come to at a billion rows."""
     big = known["large"]
+    peaks = [[f"{one[name]:,.0f}" for name in ("rows", "file_mib", "peak_mib")] for one in known["memory"]]
     return [
         f"Measured on two cores of a shared, busy machine: a dense file of {big['file_gb']:.1f} GB "
         f"({big['rows']:,} rows of {big['columns']} columns) is fitted within {big['peak_mib']:.0f} MiB, of "
         f"which {big['before_mib']:.0f} are Python and its libraries.",
         "",
-        "| rows of 20 columns | file, MiB | peak, MiB |",
-        "| --: | --: | --: |",
-        *(f"| {one['rows']:,} | {one['file_mib']:,.0f} | {one['peak_mib']:.0f} |" for one in known["memory"]),
+        *as_table(["rows of 20 columns", "file, MiB", "peak, MiB"], peaks, 0),
         "",
         f"What {ITERATIONS} iterations over 10⁹ rows would take, at the measured rates (time is rows × "
         "readings "

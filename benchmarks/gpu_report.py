@@ -74,9 +74,7 @@ def fit_lines(known):
         f"{one['iterations']} iterations on {one['n']:,} rows of {one['d']:,} columns, float32, with all "
         "checks of the data and the final link:",
         "",
-        "| fit | seconds |",
-        "| --- | --: |",
-        *(f"| {name} | {seconds:.3g} |" for name, seconds in ways),
+        *as_table(["fit", "seconds"], ([name, f"{seconds:.3g}"] for name, seconds in ways)),
         "",
         f"The direction of w agrees with that of the processor to {one['direction_float32']:.0e} in float32 "
         f"and {one['direction_float64']:.0e} in float64,",
@@ -88,15 +86,13 @@ def fit_lines(known):
 
 def model_lines(known):
     rows = [
-        f"| {one['models']} | {one['at_once']} | {one['sweep_ms']:.2f} | {one['two_products_ms']:.2f} |"
+        [one["models"], one["at_once"], f"{one['sweep_ms']:.2f}", f"{one['two_products_ms']:.2f}"]
         for one in known["models"]
     ]
     return [
         "Several models on these data, by `sweep_together`, beside two matrix products of cuBLAS:",
         "",
-        "| models | of them in one reading | sweep, ms | two products, ms |",
-        "| --: | --: | --: | --: |",
-        *rows,
+        *as_table(["models", "of them in one reading", "sweep, ms", "two products, ms"], rows, 0),
     ]
 
 
@@ -152,14 +148,12 @@ def search_lines(known):
 
 def projection_lines(known):
     rows = [
-        f"| `{one['structure']}` | {one['d']:,} | {one['host_ms']:.3f} | {one['device_ms']:.3f} |"
+        [f"`{one['structure']}`", f"{one['d']:,}", f"{one['host_ms']:.3f}", f"{one['device_ms']:.3f}"]
         for one in known["projections"]
     ]
     return [
         "A projection of w on the host, where it is done, and on the device with w on its way there and back",
         "(`LowRank`: of a square matrix on rank 5, by cuSOLVER):",
         "",
-        "| structure | numbers in w | host, ms | device, ms |",
-        "| --- | --: | --: | --: |",
-        *rows,
+        *as_table(["structure", "numbers in w", "host, ms", "device, ms"], rows),
     ]
