@@ -1,4 +1,4 @@
-"""Run the benchmarks and write benchmarks/RESULTS.md: `python -m benchmarks [--quick] [lpav fit ...]`."""
+"""Run the benchmarks and write benchmarks/RESULTS.md: `python -m benchmarks [--quick] [cli ...]`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,13 @@ import sklearn
 
 import singleindex
 
-from . import (
-    bigdata,
-    block_search,
-    cli,
-    completion,
-    completion_scale,
-    fit,
-    lpav,
-    probabilities,
-    recovery,
-    small_n,
-)
+from . import bigdata, block_search, cli, completion_scale, probabilities, recovery, small_n
 from .provenance import source_commit
 
 PARTS = {
-    "lpav": ("Lipschitz isotonic regression", lpav),
-    "fit": ("A single fit", fit),
     "recovery": ("Finding the structure", recovery),
     "small_n": ("Few rows", small_n),
     "probabilities": ("Probabilities", probabilities),
-    "completion": ("Matrix completion", completion),
     "completion_scale": ("Matrix completion at size", completion_scale),
     "bigdata": ("Data that does not fit", bigdata),
     "block_search": ("Searches over files and clusters", block_search),

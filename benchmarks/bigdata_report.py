@@ -9,32 +9,8 @@ from .pages import as_table, replace_measured
 
 def report(known):
     """Return the lines of the report."""
-    parts = (iteration_lines, link_lines, one_two_lines, parquet_lines, stream_lines, memory_lines)
+    parts = (one_two_lines, parquet_lines, stream_lines, memory_lines)
     return [line for part in parts for line in [*part(known), ""]][:-1]
-
-
-def iteration_lines(known):
-    rows = []
-    for one in known["iteration"]:
-        ratios = (f"{one[f'{k}, {t}']:.2f}" for k in ("all", "few") for t in (1, 2))
-        rows.append([one["data"], f"{one['entries']:,}", *ratios])
-    head = ["data", "entries", *(f"{k}, {t}" for k in ("all", "few") for t in ("1 thread", "2 threads"))]
-    return [
-        "One iteration on sparse rows, as a multiple of `X @ w` and `X.T @ r` by scipy, the least of many "
-        "turns:",
-        "of one thread the processor's time, of two the clock's. *All*: w has no limit. *Few*: w has d // "
-        "16 atoms.",
-        f"Other programs ran beside it, at a load of {max(o['load'] for o in known['iteration']):.0f} on "
-        "two cores,",
-        "which the clock does not leave out.",
-        "",
-        *as_table(head, rows),
-    ]
-
-
-def link_lines(known):
-    shares = "; ".join(f"{one['data']}: {100 * one['share']:.0f} %" for one in known["link"])
-    return [f"Link and projection, as a share of an iteration on one thread, n = 10⁶: {shares}."]
 
 
 def one_two_lines(known):
@@ -103,14 +79,13 @@ ITERATIONS = 10
 def page_block(known):
     """Return what the page says of costs: measured figures, and what they come to at a billion rows."""
     big = known["large"]
+    peaks = [[f"{one[name]:,.0f}" for name in ("rows", "file_mib", "peak_mib")] for one in known["memory"]]
     return [
         f"Measured on two cores of a shared, busy machine: a dense file of {big['file_gb']:.1f} GB "
         f"({big['rows']:,} rows of {big['columns']} columns) is fitted within {big['peak_mib']:.0f} MiB, of "
         f"which {big['before_mib']:.0f} are Python and its libraries.",
         "",
-        "| rows of 20 columns | file, MiB | peak, MiB |",
-        "| --: | --: | --: |",
-        *(f"| {one['rows']:,} | {one['file_mib']:,.0f} | {one['peak_mib']:.0f} |" for one in known["memory"]),
+        *as_table(["rows of 20 columns", "file, MiB", "peak, MiB"], peaks, 0),
         "",
         f"What {ITERATIONS} iterations over 10⁹ rows would take, at the measured rates (time is rows × "
         "readings "

@@ -11,13 +11,13 @@ import json
 import os
 import pickle
 import subprocess
-import sys
 import tempfile
 import textwrap
 import time
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from singleindex import SingleIndexClassifierCV
@@ -25,10 +25,11 @@ from singleindex.design import HashKFold, ManyVisit, Visit, as_row_design
 from singleindex.design.many import bin_edges
 from singleindex.link import MonotoneCurve
 
-from .bigdata import least_times, make_csr, write_rows
 from .block_search_report import report, write_page
+from .file_fits import fit_in_a_process, write_rows
 from .parts import measure_parts
 from .side_by_side.environments import make_environment
+from .timing import least_times
 
 STORE = Path(__file__).with_name("results") / "block_search.json"
 N_BINS = 1024
@@ -50,6 +51,14 @@ def make_visit(d, K, spread):
     table = np.tile(1 / (1 + np.exp(-np.clip(bin_edges(N_BINS), -50, 50))), (K, 1))
     held, output = (np.arange(K) % 5).astype(np.int32), np.zeros(K, dtype=np.int32)
     return ManyVisit(rng.standard_normal((d, K)) / spread, np.zeros(K), table, held, output)
+
+
+def make_csr(n, d, per_row):
+    """Return sparse rows with as many entries each."""
+    rng = np.random.default_rng(0)
+    columns = np.sort(rng.integers(0, d, (n, per_row)).astype(np.int32), axis=1).ravel()
+    starts = np.arange(0, n * per_row + 1, per_row, dtype=np.int32)
+    return sparse.csr_array((rng.standard_normal(n * per_row), columns, starts), shape=(n, d))
 
 
 def times_of(X, K, repeats, spread):
@@ -75,8 +84,8 @@ def many_models(quick):
     rng = np.random.default_rng(0)
     for name, make in (
         ("dense, 10⁶ × 100", lambda: rng.standard_normal((10**6 // scale, 100))),
-        ("sparse, 2·10⁵ × 10⁵, 100 entries a row", lambda: make_csr(200_000 // scale, 100_000, 100, False)),
-        ("sparse, 2·10⁵ × 2000, 100 entries a row", lambda: make_csr(200_000 // scale, 2000, 100, False)),
+        ("sparse, 2·10⁵ × 10⁵, 100 entries a row", lambda: make_csr(200_000 // scale, 100_000, 100)),
+        ("sparse, 2·10⁵ × 2000, 100 entries a row", lambda: make_csr(200_000 // scale, 2000, 100)),
     ):
         times = times_of(make(), 50, 3, 10.0)
         lines.append(
@@ -96,7 +105,7 @@ def rates(quick):
     for kind, widths in (("dense", (25, 100, 400)), ("sparse", (10, 30, 100))):
         for width in widths:
             n = (2000 if quick else 40_000) if kind == "dense" else (1000 if quick else 20_000)
-            X = rng.standard_normal((n, width)) if kind == "dense" else make_csr(n, 1800, width, False)
+            X = rng.standard_normal((n, width)) if kind == "dense" else make_csr(n, 1800, width)
             for K in (5, 50, 200):
                 times = times_of(X, K, 2, np.sqrt(width))
                 lines.append({"kind": kind, "width": width, "models": K, "s_per_row": times["many"] / n})
@@ -105,44 +114,8 @@ def rates(quick):
 
 # ---------------------------------------------------------------- a search beside a fit
 
-IN_A_PROCESS = textwrap.dedent(
-    """
-    import json, resource, sys, time
-    import numpy as np
-    from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
-    from singleindex.design import read_chunks
-
-    def peak():
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
-
-    kind, X, y, limit = sys.argv[1:]
-    before = peak()
-    data = read_chunks(X, y)  # which maps the files for a moment, to see whether they are whole
-    if int(limit):
-        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
-    grid = {"penalty": np.geomspace(0.5, 0.001, 10), "scale_power": (1.0, 0.0), "cv": 5}
-    model = SingleIndexClassifier(10) if kind == "fit" else SingleIndexClassifierCV(**grid)
-    began, used = time.perf_counter(), time.process_time()
-    iterate = type(data).__iter__
-    count = []
-    type(data).__iter__ = lambda self: (count.append(1), iterate(self))[1]
-    model.fit(data)
-    print(json.dumps({
-        "seconds": time.perf_counter() - began, "cpu": time.process_time() - used, "readings": len(count),
-        "before_mib": before, "peak_mib": peak(), "n_features": int(model.n_features_),
-        "candidates": len(getattr(model, "cv_results_", {"weight": [0]})["weight"]),
-    }))
-    """
-)
-
-
-def in_a_process(kind, folder, limit=0):
-    out = subprocess.run(
-        [sys.executable, "-c", IN_A_PROCESS, kind, f"{folder}/X.npy", f"{folder}/y.npy", str(limit)],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    return json.loads(out.stdout)
+FIT = "SingleIndexClassifier(10)"
+SEARCH = "SingleIndexClassifierCV(penalty=np.geomspace(0.5, 0.001, 10), scale_power=(1.0, 0.0), cv=5)"
 
 
 def search_beside_fit(quick):
@@ -151,7 +124,9 @@ def search_beside_fit(quick):
     with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
         size = write_rows(folder, n, 100)
         limit = 0 if quick else 10**9
-        found = {kind: in_a_process(kind, folder, limit) for kind in ("fit", "search")}
+        found = {
+            name: fit_in_a_process(model, folder, limit) for name, model in (("fit", FIT), ("search", SEARCH))
+        }
     return {"rows": n, "columns": 100, "file_gb": size / 1e9, "limit": limit, **found}
 
 
@@ -161,7 +136,7 @@ def memory(quick):
     for n in (10**4, 3 * 10**4) if quick else (10**5, 10**6, 10**7):
         with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
             size = write_rows(folder, n, 20)
-            found = in_a_process("search", folder)
+            found = fit_in_a_process(SEARCH, folder)
         lines.append({"rows": n, "columns": 20, "file_mib": size / 2**20, **found})
     return lines
 

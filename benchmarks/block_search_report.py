@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-from .pages import replace_measured
+from .pages import as_table, replace_measured
 
 PAGE = Path(__file__).parents[1] / "docs" / "where_it_ends.md"
 BEGIN = "<!-- measured, by benchmarks/block_search.py -->"
@@ -27,50 +27,44 @@ def report(known):
 
 
 def many_lines(known):
-    return [
-        "| data | 50 sweeps, s | one sweep of 50 models, s | ratio |",
-        "| --- | --: | --: | --: |",
-        *(
-            f"| {one['data']} | {50 * one['one_s']:.1f} | {one['many_s']:.2f} | {one['ratio']:.1f} |"
-            for one in known["many_models"]
-        ),
+    rows = [
+        [one["data"], f"{50 * one['one_s']:.1f}", f"{one['many_s']:.2f}", f"{one['ratio']:.1f}"]
+        for one in known["many_models"]
     ]
+    return as_table(["data", "50 sweeps, s", "one sweep of 50 models, s", "ratio"], rows)
 
 
 def search_lines(known):
     one = known["search_beside_fit"]
-    fit, search = one["fit"], one["search"]
     bound = f" within {one['limit'] / 1e9:.0f} GB of address space" if one["limit"] else ""
+    names = ("readings", "seconds", "cpu", "peak_mib")
+    rows = [[kind, *(f"{one[kind][name]:.0f}" for name in names)] for kind in ("fit", "search")]
+    rows.append(["ratio", *(f"{one['search'][name] / one['fit'][name]:.1f}" for name in names)])
+    peaks = [[f"{m['rows']:,}", f"{m['file_mib']:,.0f}", f"{m['peak_mib']:.0f}"] for m in known["memory"]]
     return [
         f"A search over 5 folds × 10 levels × 2 scales and both links on a file of {one['file_gb']:.1f} GB "
         f"({one['rows']:,} × {one['columns']}){bound}, beside one fit (`SingleIndexClassifier(10)`):",
         "",
-        "| | readings | seconds | processor's seconds | peak, MiB |",
-        "| --- | --: | --: | --: | --: |",
-        *(
-            f"| {name} | {line['readings']} | {line['seconds']:.0f} | {line['cpu']:.0f} | "
-            f"{line['peak_mib']:.0f} |"
-            for name, line in (("fit", fit), ("search", search))
-        ),
-        f"| ratio | {search['readings'] / fit['readings']:.1f} | {search['seconds'] / fit['seconds']:.1f} | "
-        f"{search['cpu'] / fit['cpu']:.1f} | {search['peak_mib'] / fit['peak_mib']:.1f} |",
+        *as_table(["", "readings", "seconds", "processor's seconds", "peak, MiB"], rows),
         "",
-        "| rows of 20 columns | file, MiB | peak of a search, MiB |",
-        "| --: | --: | --: |",
-        *(f"| {m['rows']:,} | {m['file_mib']:,.0f} | {m['peak_mib']:.0f} |" for m in known["memory"]),
+        *as_table(["rows of 20 columns", "file, MiB", "peak of a search, MiB"], peaks, 0),
     ]
 
 
 def cluster_lines(known):
     own, other = known["cluster"], known["beside_dask_ml"]
-    lines = [
-        "| workers | rows | seconds | readings |",
-        "| --: | --: | --: | --: |",
-        *(
-            f"| {one['workers']} | {one['rows']:,} × {one['columns']} | {one['seconds']:.1f} | "
-            f"{one['readings']} |"
-            for one in own["lines"]
-        ),
+    workers = [
+        [one["workers"], f"{one['rows']:,} × {one['columns']}", f"{one['seconds']:.1f}", one["readings"]]
+        for one in own["lines"]
+    ]
+    rows = [["`SingleIndexClassifierCV`", *scores_text(other, "ours")]]
+    if "why_not" in other:
+        rows.append(["dask-ml", other["why_not"], "", ""])
+    else:
+        name = f"dask-ml {other['version']}: `LogisticRegression` (L1, ADMM), `GridSearchCV`"
+        rows.append([name, *scores_text(other, "theirs")])
+    return [
+        *as_table(["workers", "rows", "seconds", "readings"], workers, 0),
         "",
         f"A block sends {own['bytes_per_block'] / 1e6:.1f} MB per reading for {own['models']} models, "
         "whatever its rows.",
@@ -78,18 +72,12 @@ def cluster_lines(known):
         f"Beside dask-ml on the same two workers, {other['rows']:,} × {other['columns']}, 10 levels × 5 "
         "folds:",
         "",
-        "| | seconds | AUC | log-loss |",
-        "| --- | --: | --: | --: |",
-        f"| `SingleIndexClassifierCV` | {other['ours_s']:.1f} | {other['ours_auc']:.4f} | "
-        f"{other['ours_loss']:.4f} |",
+        *as_table(["", "seconds", "AUC", "log-loss"], rows),
     ]
-    if "why_not" in other:
-        return [*lines, f"| dask-ml | {other['why_not']} | | |"]
-    return [
-        *lines,
-        f"| dask-ml {other['version']}: `LogisticRegression` (L1, ADMM), `GridSearchCV` | "
-        f"{other['theirs_s']:.1f} | {other['theirs_auc']:.4f} | {other['theirs_loss']:.4f} |",
-    ]
+
+
+def scores_text(one, who):
+    return f"{one[f'{who}_s']:.1f}", f"{one[f'{who}_auc']:.4f}", f"{one[f'{who}_loss']:.4f}"
 
 
 def model_lines(known):
@@ -107,9 +95,10 @@ def model_lines(known):
         f"What a search of {READINGS} readings would take, each machine with {CORES} such cores, a disk of "
         f"{DISK / 1e9:.0f} GB/s and a network of as much, {BLOCKS} blocks a core:",
         "",
-        "| data | size | machines | reading the disk | work | network | in all |",
-        "| --- | --: | --: | --: | --: | --: | --: |",
-        *(line for target in TARGETS for line in target_lines(model, *target)),
+        *as_table(
+            ["data", "size", "machines", "reading the disk", "work", "network", "in all"],
+            (row for target in TARGETS for row in target_rows(model, *target)),
+        ),
     ]
 
 
@@ -132,7 +121,7 @@ def describe(coef):
     return f"{a:.0f} ns + {b:.2f} ns × width + {c:.1f} ns × models + {e:.3f} ns × width × models"
 
 
-def target_lines(model, name, kind, rows, columns, width, row_bytes, models):
+def target_rows(model, name, kind, rows, columns, width, row_bytes, models):
     a, b, c, e = model[kind]["coef"]
     per_row = a + b * width + c * models + e * width * models
     if kind == "dense":
@@ -144,20 +133,14 @@ def target_lines(model, name, kind, rows, columns, width, row_bytes, models):
         work = READINGS * rows * per_row / (machines * CORES)
         # Eight blocks at a time are added on the way; each machine sends and takes its own.
         network = READINGS * sent * CORES * BLOCKS / NETWORK
-        yield (
-            f"| {name} | {rows * row_bytes / 1e12:.1f} TB | {machines} | {hours(disk)} | {hours(work)} | "
-            f"{hours(network)} | {hours(max(disk, work) + network)} |"
-        )
+        times = [hours(seconds) for seconds in (disk, work, network, max(disk, work) + network)]
+        yield [name, f"{rows * row_bytes / 1e12:.1f} TB", machines, *times]
 
 
 def hours(seconds):
-    return (
-        f"{seconds / 3600:.1f} h"
-        if seconds >= 3600
-        else f"{seconds / 60:.1f} min"
-        if seconds >= 60
-        else f"{seconds:.0f} s"
-    )
+    if seconds >= 3600:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def write_page(known):

@@ -16,7 +16,6 @@ from .provenance import DIRTY, ROOT, git
 FITS = ("design", "estimators", "fitting", "link", "solvers", "structures")
 # What a result tells of, in src/singleindex; results that are not named here tell of fits.
 SOURCES = {
-    "lpav.md": ("link",),
     "cli.md": ("cli", "tables", *FITS),
     "service.json": ("cli", "tables", "persistence"),
     "mlflow.json": ("export", "persistence", "tables"),

@@ -1,7 +1,7 @@
 """An iteration on a GPU beside one reading of X, whole fits beside others: `python -m benchmarks.gpu`.
 
 Needs CuPy and an NVIDIA GPU with 40 GiB of free memory, 40 GiB of the machine's own, and PyTorch for the
-peer. Writes benchmarks/results/gpu.json, a log beside it, and the figures of docs/gpu.md. Times are medians,
+peer. Writes benchmarks/results/gpu.json and the figures of docs/gpu.md. Times are medians,
 those of the device by its own events, with all that an iteration does on the host between them.
 """
 
@@ -10,12 +10,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
-import io
 import json
 import os
 import platform
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -36,7 +34,6 @@ from .gpu_timing import CURVE, GIB, REPEATS, Reader, free_all, timed
 from .provenance import source_commit
 
 STORE = Path(__file__).with_name("results") / "gpu.json"
-LOG = STORE.with_suffix(".log")
 SIZE = 16 * GIB
 WIDTHS = {
     "float32": (256, 999, 1000, 1024, 2048, 4096, 8192, 16384, 50000),
@@ -215,55 +212,24 @@ PARTS = {
 }  # fmt: skip
 
 
-def told_elsewhere(other, note):
-    """Return what is kept of the figures of another machine."""
-    names = ("storage", "d", "floor_ms", "device_ratio", "ratio")
-    return {
-        "date": other["machine"]["date"], "device": other["machine"]["device"],
-        "iteration": [{name: row[name] for name in names} for row in other["iteration"]],
-        "fit_s": other["fits"]["gpu_s"], "csr_ratio": other["csr"]["ratio"], "note": note,
-    }  # fmt: skip
-
-
-class Tee(io.TextIOBase):
-    """Writes to several places at once."""
-
-    def __init__(self, *places):
-        self.places = places
-
-    def write(self, text):
-        for place in self.places:
-            place.write(text)
-            place.flush()
-        return len(text)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all where none is named")
-    parser.add_argument("--elsewhere", type=Path, help="gpu.json of another machine, to be told of beside")
-    parser.add_argument("--note", default="", help="what was other there")
     parser.add_argument("--commit", help="of the source, where it lies there without its history")
     options = parser.parse_args()
     known = json.loads(STORE.read_text()) if STORE.exists() else {}
-    if options.elsewhere:
-        known["elsewhere"] = told_elsewhere(json.loads(options.elsewhere.read_text()), options.note)
+    here = machine(options.commit or source_commit())
+    print(here)
+    if not options.parts:
+        known |= {"machine": here, "later": {}}
+    for name in options.parts or PARTS:
+        began = time.perf_counter()
+        known[name] = PARTS[name]()
+        if options.parts:
+            known.setdefault("later", {})[name] = here
+        free_all()
+        print(f"{name}: {json.dumps(known[name], indent=1)}\n{time.perf_counter() - began:.0f} s", flush=True)
         STORE.write_text(json.dumps(known, indent=1) + "\n")
-        gpu_report.write_page(known)
-        return
-    with LOG.open("a" if options.parts else "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
-        here = machine(options.commit or source_commit())
-        print(here)
-        if not options.parts:
-            known |= {"machine": here, "later": {}}
-        for name in options.parts or PARTS:
-            began = time.perf_counter()
-            known[name] = PARTS[name]()
-            if options.parts:
-                known.setdefault("later", {})[name] = here
-            free_all()
-            print(f"{name}: {json.dumps(known[name], indent=1)}\n{time.perf_counter() - began:.0f} s")
-            STORE.write_text(json.dumps(known, indent=1) + "\n")
     if gpu_report.PAGE.exists():
         gpu_report.write_page(known)
 

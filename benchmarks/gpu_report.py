@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .pages import replace_measured
+from .pages import as_table, replace_measured
 
 PAGE = Path(__file__).parents[1] / "docs" / "gpu.md"
 BEGIN = "<!-- measured, by benchmarks/gpu.py -->"
@@ -17,7 +17,7 @@ def write_page(known):
 def page_block(known):
     parts = (
         machine_lines, iteration_lines, fit_lines, model_lines, csr_lines, stream_lines, exact_lines,
-        search_lines, projection_lines, elsewhere_lines,
+        search_lines, projection_lines,
     )  # fmt: skip
     return [line for part in parts for line in [*part(known), ""]][:-1]
 
@@ -46,11 +46,11 @@ def iteration_lines(known):
     rows = []
     for one in known["iteration"]:
         two = f"{one['two_products_ms'] / one['iteration_ms']:.2f}" if "two_products_ms" in one else ""
-        rows.append(
-            f"| {one['storage']} | {one['d']:,} | {one['n']:,} | {one['floor_ms']:.2f} | "
-            f"{one['device_ms']:.2f} | {one['device_ratio']:.2f} | {one['iteration_ms']:.2f} | "
-            f"{one['ratio']:.2f} | {two} |"
+        times = (
+            f"{one[name]:.2f}" for name in ("floor_ms", "device_ms", "device_ratio", "iteration_ms", "ratio")
         )
+        rows.append([one["storage"], f"{one['d']:,}", f"{one['n']:,}", *times, two])
+    head = ["stored as", "columns", "rows", "reading, ms", "device, ms", "÷ reading", "iteration, ms"]
     return [
         "One iteration with weights and 4096 bins, beside the fastest reading of the same bytes that we know",
         "to write. *Device*: what the GPU does, from the copy of w and the link there to the copy of",
@@ -58,10 +58,7 @@ def iteration_lines(known):
         "for it while the GPU waits. In the last column, how many times as long the two products `X @ w` and",
         "`X.T @ r` of cuBLAS take by themselves.",
         "",
-        "| stored as | columns | rows | reading, ms | device, ms | ÷ reading | iteration, ms | ÷ reading | "
-        "two products ÷ iteration |",
-        "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
-        *rows,
+        *as_table([*head, "÷ reading", "two products ÷ iteration"], rows),
     ]
 
 
@@ -77,9 +74,7 @@ def fit_lines(known):
         f"{one['iterations']} iterations on {one['n']:,} rows of {one['d']:,} columns, float32, with all "
         "checks of the data and the final link:",
         "",
-        "| fit | seconds |",
-        "| --- | --: |",
-        *(f"| {name} | {seconds:.3g} |" for name, seconds in ways),
+        *as_table(["fit", "seconds"], ([name, f"{seconds:.3g}"] for name, seconds in ways)),
         "",
         f"The direction of w agrees with that of the processor to {one['direction_float32']:.0e} in float32 "
         f"and {one['direction_float64']:.0e} in float64,",
@@ -91,15 +86,13 @@ def fit_lines(known):
 
 def model_lines(known):
     rows = [
-        f"| {one['models']} | {one['at_once']} | {one['sweep_ms']:.2f} | {one['two_products_ms']:.2f} |"
+        [one["models"], one["at_once"], f"{one['sweep_ms']:.2f}", f"{one['two_products_ms']:.2f}"]
         for one in known["models"]
     ]
     return [
         "Several models on these data, by `sweep_together`, beside two matrix products of cuBLAS:",
         "",
-        "| models | of them in one reading | sweep, ms | two products, ms |",
-        "| --: | --: | --: | --: |",
-        *rows,
+        *as_table(["models", "of them in one reading", "sweep, ms", "two products, ms"], rows, 0),
     ]
 
 
@@ -155,36 +148,12 @@ def search_lines(known):
 
 def projection_lines(known):
     rows = [
-        f"| `{one['structure']}` | {one['d']:,} | {one['host_ms']:.3f} | {one['device_ms']:.3f} |"
+        [f"`{one['structure']}`", f"{one['d']:,}", f"{one['host_ms']:.3f}", f"{one['device_ms']:.3f}"]
         for one in known["projections"]
     ]
     return [
         "A projection of w on the host, where it is done, and on the device with w on its way there and back",
         "(`LowRank`: of a square matrix on rank 5, by cuSOLVER):",
         "",
-        "| structure | numbers in w | host, ms | device, ms |",
-        "| --- | --: | --: | --: |",
-        *rows,
-    ]
-
-
-def elsewhere_lines(known):
-    """How far another machine of the same kind was from this one: mostly what its host takes."""
-    one = known.get("elsewhere")
-    if one is None:
-        return []
-    rows = [
-        f"| {row['storage']} | {row['d']:,} | {row['floor_ms']:.2f} | {row['device_ratio']:.2f} | "
-        f"{row['ratio']:.2f} |"
-        for row in one["iteration"]
-    ]
-    return [
-        f"The host's part differs between machines. On another {one['device']}, on {one['date']}, the fit "
-        f"took {one['fit_s']:.3f} s, an iteration on",
-        f"the sparse data {one['csr_ratio']:.2f} of the products of cuSPARSE, and on dense data as follows. "
-        + one["note"],
-        "",
-        "| stored as | columns | reading, ms | device ÷ reading | iteration ÷ reading |",
-        "| --- | --: | --: | --: | --: |",
-        *rows,
+        *as_table(["structure", "numbers in w", "host, ms", "device, ms"], rows),
     ]

@@ -11,9 +11,9 @@ from .provenance import DIRTY, source_commit
 
 
 def measure_parts(
-    path: Path, measures: Mapping[str, Callable[[bool], Any]], quick: bool = False, anew: bool = False
+    path: Path, measures: Mapping[str, Callable[[bool], Any]], quick: bool = False
 ) -> dict[str, Any]:
-    """Run what the file has not of this commit, or all where `anew`, and return all that is known.
+    """Run what the file has not of this commit, and return all that is known.
 
     A quick run reads and writes nothing.
     """
@@ -22,7 +22,7 @@ def measure_parts(
     known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     made_from, commit = known.setdefault("made_from", {}), source_commit()
     for name, measure in measures.items():
-        if anew or commit.endswith(DIRTY) or made_from.get(name) != {"commit": commit}:
+        if commit.endswith(DIRTY) or made_from.get(name) != {"commit": commit}:
             known[name], made_from[name] = measure(False), {"commit": commit}
             path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     return known

@@ -10,10 +10,11 @@ ROOT = Path(__file__).parents[1]
 DIRTY = "-dirty"
 
 
-def source_commit() -> str:
-    """Return the last commit that changed the library's source, marked where the tree has changes since."""
-    commit = git("log", "-1", "--format=%h", "--", "src")
-    return commit + DIRTY if git("status", "--porcelain", "--", "src") else commit
+def source_commit(*paths: str) -> str:
+    """Return the last commit that changed these (by default the library), marked where they changed since."""
+    paths = paths or ("src",)
+    commit = git("log", "-1", "--format=%h", "--", *paths)
+    return commit + DIRTY if git("status", "--porcelain", "--", *paths) else commit
 
 
 def commits_text(commits: Iterable[str]) -> str:

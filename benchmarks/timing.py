@@ -7,13 +7,22 @@ import time
 import numpy as np
 
 
-def median_times(calls: dict, repeats: int = 7) -> dict[str, float]:
-    """Return the median seconds of each call; the calls take turns, after one round to warm up."""
+def times_in_turns(calls: dict, repeats: int, clock=time.perf_counter) -> dict[str, list[float]]:
+    """Return the seconds of each call; the calls take turns, after one round to warm up."""
     times = {name: [] for name in calls}
     for turn in range(repeats + 1):
         for name, call in calls.items():
-            began = time.perf_counter()
+            began = clock()
             call()
             if turn:
-                times[name].append(time.perf_counter() - began)
-    return {name: float(np.median(t)) for name, t in times.items()}
+                times[name].append(clock() - began)
+    return times
+
+
+def median_times(calls: dict, repeats: int = 7) -> dict[str, float]:
+    return {name: float(np.median(t)) for name, t in times_in_turns(calls, repeats).items()}
+
+
+def least_times(calls: dict, repeats: int, clock=time.perf_counter) -> dict[str, float]:
+    """Return the least seconds of each call: on a busy machine that is what repeats."""
+    return {name: min(t) for name, t in times_in_turns(calls, repeats, clock).items()}

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchmarks.charts import Band, band_panels
+
 from . import figure
 from .analyse import Results, fit_inverse, share_falling
-from .charts import Curve, curve_panels
 from .claims import curves_of, figure_sets
-from .document import Block, Heading, Picture, Table, Text
+from .document import Block, Picture, captioned_table, heading
 from .notes import NOTES
 
 
 def convergence(results: Results) -> list[Block]:
     sets = figure_sets(results)
-    blocks: list[Block] = [Heading("Figure: distance of the iterates from w⋆")]
+    blocks: list[Block] = [heading("Figure: distance of the iterates from w⋆")]
     if not sets:
-        return [*blocks, Text("Not run.")]
+        return [*blocks, "Not run."]
     picture = convergence_picture(results, sets)
-    return [*blocks, *map(Text, NOTES["figure"]), picture, curve_table(results, sets)]
+    return [*blocks, *NOTES["figure"], picture, curve_table(results, sets)]
 
 
 def convergence_picture(results: Results, sets) -> Picture:
@@ -33,13 +34,14 @@ def convergence_picture(results: Results, sets) -> Picture:
                 runs = np.array(curves_of(results, dataset, method, "direction", variant))
                 if len(runs):
                     low, high = np.quantile(runs, (0.1, 0.9), axis=0)
-                    curves.append(Curve(method, runs.mean(axis=0), low, high, k))
+                    curves.append(Band(runs.mean(axis=0), low, high, k))
             if curves:
                 panels.append((f"{variant}, {dataset}", curves))
     return Picture(
+        "convergence",
         "Distance of directions, ‖w_t/‖w_t‖ − w⋆/‖w⋆‖‖, against the iteration t: means over seeds, and bands "
         "from the tenth to the ninetieth percentile.",
-        curve_panels("Distance of the iterates from w⋆", panels, list(figure.METHODS)),
+        band_panels(panels, list(figure.METHODS), "Distance of the iterates from w⋆"),
     )
 
 
@@ -55,7 +57,7 @@ def curve_rows(results: Results, sets) -> Iterator[tuple[str, list[list[float]]]
                 yield f"{title}, {variant}, {method}, {dataset}", runs
 
 
-def curve_table(results: Results, sets) -> Table:
+def curve_table(results: Results, sets) -> str:
     body = []
     for title, runs in curve_rows(results, sets):
         never, rising = share_falling(runs)
@@ -67,6 +69,6 @@ def curve_table(results: Results, sets) -> Table:
             f"{rising:.0%}", f"{slope:.2f}/t + {level:.3f}", f"{r2:.2f}",
         ])  # fmt: skip
     head = ["", "start", "least", "end", "runs that never rise", "steps that rise", "fit from t = 1 on", "R²"]
-    return Table(
+    return captioned_table(
         "What is and what is not monotone, and the conjecture's C/t + Δ fitted to the mean", head, body
     )

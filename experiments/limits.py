@@ -6,7 +6,7 @@ from . import paper_figures, table1, table2, table3
 from .analyse import Results
 from .claims import OURS, means_of
 from .classifiers import METHODS
-from .document import Block, Bullets, Heading, Text
+from .document import Block, bullets, heading
 from .notes import NOTES
 
 
@@ -18,10 +18,10 @@ def limits(results: Results) -> list[Block]:
         *ticket_prices(results),
         *epinions(results),
     ]
-    blocks: list[Block] = [Heading("What could not be reproduced, and why"), Bullets(items)]
+    blocks: list[Block] = [heading("What could not be reproduced, and why"), bullets(items)]
     missing = [f"{', '.join(parts)}: {message}" for message, parts in results.missing().items()]
     if missing:
-        blocks += [Text("Not run for want of data:"), Bullets(missing)]
+        blocks += ["Not run for want of data:", bullets(missing)]
     return blocks
 
 

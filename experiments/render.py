@@ -1,4 +1,4 @@
-"""The third stage, second half: write RESULTS.md and the page."""
+"""The third stage, second half: write RESULTS.md and its pictures."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 
 from .analyse import Results
-from .document import Text, as_markdown, as_page
+from .document import IMAGES, Picture, as_markdown
 from .sections import document
 from .units import Store
 
 HERE = Path(__file__).parent
 STORED = HERE / "results"
 TITLE = "The paper's evaluation, rerun"
-PAGE_NAME = "results.html"
 
 
 def read(folder: Path) -> tuple[Results, dict[str, dict]]:
@@ -22,21 +21,19 @@ def read(folder: Path) -> tuple[Results, dict[str, dict]]:
     return Results(Store(folder).records().values()), runs
 
 
-def as_text(folder: Path = STORED) -> str:
-    """Return RESULTS.md for the results in this folder."""
+def as_files(folder: Path = STORED) -> dict[str, str]:
+    """Return RESULTS.md and the pictures of the results in this folder, by their paths."""
     blocks = document(*read(folder))
-    link = Text(f"With plots: [{PAGE_NAME}]({PAGE_NAME}), one file that needs nothing beside it.")
-    return as_markdown(TITLE, [blocks[0], link, *blocks[1:]])
-
-
-def as_html(folder: Path = STORED) -> str:
-    return as_page(TITLE, document(*read(folder)))
+    pictures = [block for block in blocks if isinstance(block, Picture)]
+    return {"RESULTS.md": as_markdown(TITLE, blocks)} | {
+        f"{IMAGES}/{one.name}.svg": one.svg for one in pictures
+    }
 
 
 def write(folder: Path, target: Path) -> list[Path]:
-    """Write both files for the results in `folder`; return where they are."""
-    target.mkdir(parents=True, exist_ok=True)
-    paths = [target / "RESULTS.md", target / PAGE_NAME]
-    paths[0].write_text(as_text(folder))
-    paths[1].write_text(as_html(folder))
-    return paths
+    """Write them for the results in `folder`; return where they are."""
+    (target / IMAGES).mkdir(parents=True, exist_ok=True)
+    files = {target / name: text for name, text in as_files(folder).items()}
+    for path, text in files.items():
+        path.write_text(text)
+    return list(files)

@@ -5,46 +5,42 @@ from __future__ import annotations
 import datetime
 import json
 import platform
-import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed, parallel_config
+from benchmarks.lines import results_of
+from benchmarks.provenance import DIRTY, source_commit
 
 from . import cost, features, figure, table1, table2, table3
-from .progress import Progress
 from .units import Record, Store, Unit
 
 TABLES = {part.NAME: part for part in (table1, features, table2, table3, figure, cost)}
 PACKAGES = ("singleindex", "numpy", "scipy", "scikit-learn", "lightgbm", "joblib")
-HERE = Path(__file__).parent
 # What figures depend on: units of another state of these files are measured anew.
 MEASURED = (
-    "../src", "../meson.build", "baselines", "classifiers.py", "completion.py", "multi_output.py",
-    "splits.py", *(f"{name}.py" for name in TABLES),
+    "src", "meson.build", "experiments/baselines",
+    *(f"experiments/{name}.py" for name in ("classifiers", "completion", "multi_output", "splits", *TABLES)),
 )  # fmt: skip
-DIRTY = "+changes"
 
 
-def measure(unit: Unit, run: str) -> tuple[Record, float, str]:
-    """Run one unit; return its record, its seconds and what went wrong."""
-    began, began_computing = time.perf_counter(), time.process_time()
+def measure(unit: Unit, run: str) -> tuple[Record, str]:
+    """Run one unit; return its record, and what went wrong."""
+    began = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             figures, settings = TABLES[unit.table].measure(unit)
-        seconds = {"seconds": time.process_time() - began_computing}
+        seconds = {"seconds": time.process_time() - began}
         record, wrong = Record(unit, seconds | figures, settings, run=run), ""
     except FileNotFoundError as error:
         record, wrong = Record(unit, missing=str(error), run=run), ""
     except Exception as error:  # the other units are worth having
         record, wrong = Record(unit, run=run), f"{type(error).__name__}: {error}"
-    return record, time.perf_counter() - began, wrong
+    return record, wrong
 
 
 def run_units(units: list[Unit], store: Store, n_jobs: int, keep: bool = False) -> list[str]:
@@ -61,13 +57,18 @@ def run_units(units: list[Unit], store: Store, n_jobs: int, keep: bool = False) 
     run = note_run(store.folder) if todo else ""
     failed: list[str] = []
     for title, group, jobs in (("side by side", parallel, n_jobs), ("one by one", serial, 1)):
-        progress = Progress(title, group, jobs)
-        for record, seconds, wrong in results_of(group, run, jobs):
+        began = time.monotonic()
+        found = results_of(measure, [(unit, run) for unit in group], jobs)
+        for count, (record, wrong) in enumerate(found, start=1):
             if wrong:
                 failed.append(f"{record.unit.name}: {wrong}")
             else:
                 store.append(record)
-            progress.done(record.unit, seconds)
+            minutes = (time.monotonic() - began) / 60
+            print(
+                f"[{title}] {count}/{len(group)} units in {minutes:.1f} min; {record.unit.name}",
+                file=sys.stderr, flush=True,
+            )  # fmt: skip
     return failed
 
 
@@ -80,17 +81,6 @@ def stored_units(store: Store, keep: bool) -> set[Unit]:
         for unit, record in store.records().items()
         if not record.missing and (keep or record.run in of_now)
     }
-
-
-def results_of(units: list[Unit], run: str, n_jobs: int) -> Iterator[tuple[Record, float, str]]:
-    if n_jobs == 1:
-        yield from (measure(unit, run) for unit in units)
-        return
-    # One thread for each process: more would only get into each other's way, and timings would not compare.
-    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
-        yield from Parallel(return_as="generator_unordered", pre_dispatch="n_jobs + 2")(
-            delayed(measure)(unit, run) for unit in units
-        )
 
 
 # ---------------------------------------------------------------- what was run with what
@@ -133,13 +123,4 @@ def version_of(package: str) -> str:
 
 def commit() -> str:
     """Return the last commit that changed what is measured, marked where the files have changes since."""
-    last = git("log", "-1", "--format=%h", "--", *MEASURED)
-    return last + DIRTY if git("status", "--porcelain", "--", *MEASURED) else last
-
-
-def git(*arguments: str) -> str:
-    """Return what git says, and nothing where there is none."""
-    try:
-        return subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True).stdout.strip()
-    except OSError:
-        return ""
+    return source_commit(*MEASURED)

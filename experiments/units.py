@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from benchmarks.lines import append_line, read_lines, replace_lines
 
 
 @dataclass(frozen=True, order=True)
@@ -35,62 +35,37 @@ class Record:
     missing: str = ""
     run: str = ""
 
-    def as_line(self) -> str:
+    def as_content(self) -> dict[str, Any]:
         content = asdict(self.unit) | {"figures": self.figures, "settings": self.settings, "run": self.run}
         if self.missing:
             content["missing"] = self.missing
-        return json.dumps(content, ensure_ascii=False, default=plain_number)
+        return content
 
     @classmethod
-    def from_line(cls, line: str) -> Record:
-        content = json.loads(line)
+    def from_content(cls, content: dict[str, Any]) -> Record:
         unit = Unit(*(content[name] for name in ("table", "dataset", "variant", "method", "seed")))
         return cls(
             unit, content["figures"], content["settings"], content.get("missing", ""), content.get("run", "")
         )
 
 
-def plain_number(value: Any) -> Any:
-    """Turn numbers and arrays of numpy into those of Python, for JSON."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a results file: {value!r}")
-
-
 class Store:
-    """A folder with one file of JSON lines per table; each finished unit is one line.
-
-    A line is written by one call and brought to the disk before the next unit is counted as done. A line
-    that was cut short by a crash is passed over when reading, and its unit is run again.
-    """
+    """A folder with one file of JSON lines per table; each finished unit is one line."""
 
     def __init__(self, folder: Path):
         self.folder = folder
 
     def append(self, record: Record) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{record.unit.table}.jsonl"
-        line = record.as_line() + "\n"
-        if ends_within_a_line(path):
-            line = "\n" + line
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(handle, line.encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        append_line(self.folder / f"{record.unit.table}.jsonl", record.as_content())
 
     def records(self) -> dict[Unit, Record]:
         """Return the last record of every unit."""
-        found: dict[Unit, Record] = {}
-        for path in sorted(self.folder.glob("*.jsonl")):
-            for record in read_lines(path):
-                found[record.unit] = record
-        return found
+        paths = sorted(self.folder.glob("*.jsonl"))
+        records = (Record.from_content(content) for path in paths for content in read_lines(path))
+        return {record.unit: record for record in records}
 
     def replace(self, records: Iterable[Record]) -> None:
         """Make these the only records, sorted: the same results give the same files."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         by_table: dict[str, list[Record]] = {}
         for record in sorted(records, key=lambda record: record.unit):
             by_table.setdefault(record.unit.table, []).append(record)
@@ -98,23 +73,4 @@ class Store:
             if path.stem not in by_table:
                 path.unlink()
         for table, found in by_table.items():
-            path = self.folder / f"{table}.jsonl"
-            temporary = path.with_suffix(".new")
-            temporary.write_text("".join(record.as_line() + "\n" for record in found))
-            temporary.replace(path)
-
-
-def ends_within_a_line(path: Path) -> bool:
-    if not path.exists() or path.stat().st_size == 0:
-        return False
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() != b"\n"
-
-
-def read_lines(path: Path) -> Iterator[Record]:
-    for line in path.read_text().splitlines():
-        try:
-            yield Record.from_line(line)
-        except (json.JSONDecodeError, KeyError):
-            continue
+            replace_lines(self.folder / f"{table}.jsonl", (record.as_content() for record in found))

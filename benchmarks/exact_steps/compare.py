@@ -33,8 +33,8 @@ class Paired:
 
 
 def pair(ours: Figures, rival: Figures, figure: str) -> Paired | None:
-    """Compare a figure on the seeds that both have; None where there is none."""
-    seeds = sorted(set(ours) & set(rival))
+    """Compare a figure on the seeds that both have it for; None where there is none."""
+    seeds = sorted(seed for seed in set(ours) & set(rival) if figure in ours[seed] and figure in rival[seed])
     if not seeds:
         return None
     a = np.array([ours[seed][figure] for seed in seeds], dtype=float)
@@ -44,9 +44,9 @@ def pair(ours: Figures, rival: Figures, figure: str) -> Paired | None:
 
 
 def mean_of(figures: Figures | None, figure: str) -> float:
-    if not figures:
-        return float("nan")
-    return float(np.mean([row[figure] for row in figures.values()]))
+    """Return the mean over the seeds that have the figure; NaN where there is none."""
+    found = [row[figure] for row in (figures or {}).values() if figure in row]
+    return float(np.mean(found)) if found else float("nan")
 
 
 def as_text(value: float, digits: int = 3) -> str:
@@ -55,3 +55,12 @@ def as_text(value: float, digits: int = 3) -> str:
 
 def passed(holds: bool) -> str:
     return "held" if holds else "**missed**"
+
+
+def with_features(figures: Figures | None, figure: str) -> str:
+    """Tell a mean, and the features in use in brackets."""
+    return f"{as_text(mean_of(figures, figure), 4)} ({mean_of(figures, 'features'):.0f})" if figures else "–"
+
+
+def difference_text(found: Paired | None, digits: int = 4) -> str:
+    return f"{found.difference:+.{digits}f} ± {found.error:.{digits}f}" if found else "–"

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from benchmarks.side_by_side.environments import make_environment
+from benchmarks.side_by_side.problems import write_arrays
 from benchmarks.side_by_side.session import Failed, Session
 
 _sessions: dict[str, Session] = {}
@@ -36,14 +36,6 @@ def ask_peer(group: str, module: str, solver: str, levels, limit_s: float = 600.
             raise
         with np.load(folder / "answer.npz") as answer:
             return dict(answer)
-
-
-def write_arrays(folder: Path, arrays) -> None:
-    for name, value in arrays.items():
-        if sparse.issparse(value):
-            sparse.save_npz(folder / f"{name}.npz", sparse.csr_matrix(value), compressed=False)
-        else:
-            np.save(folder / f"{name}.npy", np.asarray(value))
 
 
 def _session_of(group: str) -> Session:

@@ -15,7 +15,7 @@ from benchmarks.pages import as_table
 from singleindex.datasets import load_text
 
 from . import ours
-from .compare import as_text, mean_of, pair, passed
+from .compare import mean_of, pair, passed
 from .designs import make_task
 from .elsewhere import ask_peer
 from .ours import OURS
@@ -168,9 +168,7 @@ def judge(figures):
     pairs = {}
     for cell, methods in figures.items():
         for k in TEXT_COUNTS:
-            name = f"auc at {k}"
-            both = [with_figure(methods.get(method, {}), name) for method in (OURS, "L1")]
-            found = pair(*both, name)
+            found = pair(methods.get(OURS, {}), methods.get("L1", {}), f"auc at {k}")
             if found is not None:
                 pairs[cell, k] = found
     return pairs, [where for where, found in pairs.items() if found.is_below(2)]
@@ -186,15 +184,11 @@ def over_limit(figures) -> list[tuple[str, int]]:
     ]
 
 
-def with_figure(found, name: str):
-    return {seed: figures for seed, figures in found.items() if name in figures}
-
-
 def section(figures) -> list[str]:
     rows = []
     for cell, methods in figures.items():
         for k in TEXT_COUNTS:
-            texts = [point_text(with_figure(methods.get(name, {}), f"auc at {k}"), k) for name in METHODS]
+            texts = [point_text(methods.get(name), k) for name in METHODS]
             if any(text != "–" for text in texts):
                 rows.append([cell, str(k), *texts])
     pairs, lost = judge(figures)
@@ -217,6 +211,5 @@ def section(figures) -> list[str]:
 
 
 def point_text(found, k: int) -> str:
-    if not found:
-        return "–"
-    return f"{as_text(mean_of(found, f'auc at {k}'), 4)} ({mean_of(found, f'features at {k}'):.0f})"
+    auc = mean_of(found, f"auc at {k}")
+    return "–" if np.isnan(auc) else f"{auc:.4f} ({mean_of(found, f'features at {k}'):.0f})"

@@ -16,7 +16,7 @@ from benchmarks.pages import as_table
 from singleindex.datasets import TEXT_SETS, load_text
 
 from . import ours, rivals
-from .compare import as_text, mean_of, pair
+from .compare import difference_text, pair, with_features
 from .ours import OURS
 from .tasks import Task, split_task, task_figures
 
@@ -85,22 +85,12 @@ def section(figures) -> list[str]:
         if methods:
             is_numeric = cell in N_TARGETS
             for figure in ("r2", "median_r2") if is_numeric else ("log_loss", "auc"):
-                texts = [method_text(methods.get(name), figure) for name in METHODS]
-                rows.append(
-                    [cell, figure, *texts, *(difference_text(methods, name, figure) for name in METHODS[1:])]
-                )
+                texts = [with_features(methods.get(name), figure) for name in METHODS]
+                pairs = [pair(methods.get(OURS, {}), methods.get(name, {}), figure) for name in METHODS[1:]]
+                rows.append([cell, figure, *texts, *map(difference_text, pairs)])
     head = ["data", "figure", *METHODS, "less L1", "less L2"]
     return [
         "Features in use in brackets; differences with their paired standard errors.",
         "",
         *as_table(head, rows),
     ]
-
-
-def method_text(found, figure: str) -> str:
-    return f"{as_text(mean_of(found, figure), 4)} ({mean_of(found, 'features'):.0f})" if found else "–"
-
-
-def difference_text(methods, rival: str, figure: str) -> str:
-    found = pair(methods.get(OURS, {}), methods.get(rival, {}), figure)
-    return f"{found.difference:+.4f} ± {found.error:.4f}" if found else "–"

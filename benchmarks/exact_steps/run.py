@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
-from joblib import Parallel, delayed, parallel_config
-
+from benchmarks.lines import results_of
 from benchmarks.provenance import source_commit
 
 from .elsewhere import end_sessions
@@ -40,10 +38,10 @@ def run_study(
         for cell in cells:
             missing = [family for family in families if (study.NAME, cell, seed, family) not in done]
             if missing:
-                jobs.append((cell, seed, missing))
+                jobs.append((study, cell, seed, missing, commit))
     print(f"{study.NAME}: {len(jobs)} of {len(seeds) * len(cells)} cells to do", file=sys.stderr)
     failed = 0
-    for count, lines in enumerate(results_of(study, jobs, commit, n_jobs), start=1):
+    for count, lines in enumerate(results_of(measure_cell, jobs, n_jobs), start=1):
         for line in lines:
             store.append(line)
             failed += bool(line.error)
@@ -51,18 +49,8 @@ def run_study(
         print(
             f"{study.NAME} {count}/{len(jobs)} {lines[0].cell} seed {lines[0].seed}: {told}", file=sys.stderr
         )
+    end_sessions()
     return failed
-
-
-def results_of(study: Any, jobs: list, commit: str, n_jobs: int) -> Iterator[list[Line]]:
-    if n_jobs == 1:
-        yield from (measure_cell(study, *job, commit) for job in jobs)
-        end_sessions()
-        return
-    with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
-        yield from Parallel(return_as="generator_unordered")(
-            delayed(measure_cell)(study, *job, commit) for job in jobs
-        )
 
 
 def measure_cell(study: Any, cell: str, seed: int, families: list[str], commit: str) -> list[Line]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.lines import append_line, read_lines, replace_lines
 from benchmarks.provenance import DIRTY
 
 LINES = Path(__file__).parent.parent / "results" / "exact_steps.jsonl"
@@ -42,9 +42,7 @@ class Store:
         self.path = path
 
     def read(self) -> dict[tuple[str, str, int, str], Line]:
-        if not self.path.exists():
-            return {}
-        lines = (Line(**json.loads(text)) for text in self.path.read_text().splitlines() if text)
+        lines = (Line(**content) for content in read_lines(self.path))
         return {line.key: line for line in lines}
 
     def measured(self, commit: str) -> set[tuple[str, str, int, str]]:
@@ -60,21 +58,13 @@ class Store:
         }
 
     def append(self, line: Line) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as file:
-            file.write(_as_text(line))
+        append_line(self.path, asdict(line))
 
     def tidy(self) -> None:
         """Leave out what a later line replaces, and sort: two runs then differ in figures only."""
         lines = self.read()
         if lines:
-            whole = self.path.with_suffix(".new")
-            whole.write_text("".join(_as_text(lines[key]) for key in sorted(lines)))
-            whole.replace(self.path)
-
-
-def _as_text(line: Line) -> str:
-    return json.dumps(asdict(line), ensure_ascii=False) + "\n"
+            replace_lines(self.path, (asdict(lines[key]) for key in sorted(lines)))
 
 
 def figures_of(lines: Iterable[Line], study: str) -> dict[str, dict[str, dict[int, dict[str, Any]]]]:

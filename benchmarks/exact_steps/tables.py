@@ -12,21 +12,14 @@ from sklearn import datasets
 
 from benchmarks.pages import as_table
 
-from . import ours, rivals
-from .compare import Paired, mean_of, pair, passed
-from .ours import FIXED_LINK, OURS
+from .cells import FAMILIES, METHODS
+from .compare import Paired, difference_text, mean_of, pair, passed, with_features
+from .ours import OURS
 from .tasks import Task, split_task, task_figures
 
 NAME = "tables"
 TITLE = "Tables in raw units"
-FAMILIES = {
-    "ours": ours.fit_default,
-    "ablation": ours.fit_fixed_link,
-    "L1": rivals.l1,
-    "L2": rivals.l2,
-}
 MINE = ("ours", "ablation")
-METHODS = (OURS, FIXED_LINK, "L1", "L1 + isotonic", "L2")
 # Columns are few: the weakest penalties are worth a try.
 LEAST = 1e-4
 
@@ -115,9 +108,9 @@ def section(figures) -> list[str]:
         told = ["–", "–", "–"]
         if judged is not None:
             better, found, held = judged
-            told = [better, f"{found.difference:+.4f} ± {found.error:.4f}", passed(held)]
+            told = [better, difference_text(found), passed(held)]
             n_held, n_judged = n_held + held, n_judged + 1
-        rows.append([cell, *(method_text(methods.get(name), figure_of(cell)) for name in METHODS), *told])
+        rows.append([cell, *(with_features(methods.get(name), figure_of(cell)) for name in METHODS), *told])
     head = ["table", *METHODS, "the better rival", "difference", "not worse"]
     return [
         "Log-loss (the lower the better), or R² for diabetes and California; features in use in brackets.",
@@ -126,7 +119,3 @@ def section(figures) -> list[str]:
         "",
         f"Not worse than the better of L1 and L2 in {n_held} of {n_judged} tables.",
     ]
-
-
-def method_text(found, figure: str) -> str:
-    return f"{mean_of(found, figure):.4f} ({mean_of(found, 'features'):.0f})" if found else "–"

@@ -15,7 +15,7 @@ from typing import Any
 from ..charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
 from ..pages import as_table, replace_measured
 from ..provenance import commits_text
-from .compare import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
+from .rows import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
 
 ROOT = Path(__file__).parents[2]
 STORE = ROOT / "benchmarks" / "results" / "side_by_side.json"
@@ -93,7 +93,7 @@ def as_charts(results: Results) -> dict[str, str]:
         drawn[chart_name(problem["name"])] = dot_chart(dots, heads, dot_alt(rows))
     for against, found in curves_of(results).items():
         curves = [Curve(curve_text(one), one["sizes"], one["seconds"], is_ours(one)) for one in found]
-        label = AGAINST.get(against, against)
+        label = AGAINST[against]
         drawn[chart_name(f"scaling-{against}")] = curve_chart(curves, label, curve_alt(against, found))
     return drawn
 
@@ -102,13 +102,9 @@ def as_charts(results: Results) -> dict[str, str]:
 
 
 def problems_of(results: Results) -> list[dict[str, Any]]:
-    """Return the problems in the order of their tasks; also those that only rows name."""
-    known = list(results.get("problems") or [])
-    names = {one["name"] for one in known}
-    unknown = dict.fromkeys(row["problem"] for row in results["rows"] if row["problem"] not in names)
-    found = known + [{"name": name, "task": "other"} for name in unknown]
-    order = list(dict.fromkeys([*TASKS, *(one.get("task", "other") for one in found)]))
-    return sorted(found, key=lambda one: order.index(one.get("task", "other")))
+    """Return the problems in the order of their tasks."""
+    order = list(TASKS)
+    return sorted(results["problems"], key=lambda one: order.index(one["task"]))
 
 
 def rows_of(results: Results, problem: dict[str, Any]) -> list[Row]:
@@ -124,13 +120,13 @@ def fastest_of_ours(rows: Iterable[Row]) -> Row | None:
 
 def measures_of(rows: Iterable[Row]) -> list[str]:
     found = {measure for row in rows for measure in quality(row)}
-    return [m for m in MEASURES if m in found] + sorted(found - set(MEASURES))
+    return [m for m in MEASURES if m in found]
 
 
 def curves_of(results: Results) -> dict[str, list[dict[str, Any]]]:
     """Return the scaling curves by what they are drawn against."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for one in results.get("scaling") or []:
+    for one in results["scaling"]:
         found.setdefault(one["against"], []).append(one)
     return found
 
@@ -139,12 +135,12 @@ def curves_of(results: Results) -> dict[str, list[dict[str, Any]]]:
 
 
 def title_of(measure: str) -> str:
-    return MEASURES.get(measure, (measure,))[0]
+    return MEASURES[measure][0]
 
 
 def measure_text(row: Row, measure: str) -> str:
     value = quality(row).get(measure)
-    return NOTHING if value is None else format(value, MEASURES.get(measure, ("", "", ".4g"))[2])
+    return NOTHING if value is None else format(value, MEASURES[measure][2])
 
 
 def quality_text(row: Row) -> str:
@@ -173,23 +169,13 @@ def picture(name: str, alt: str) -> str:
 
 
 def setting_lines(results: Results) -> list[str]:
-    machine = results.get("machine") or {}
-    about = [
-        str(machine.get("processor") or "an unnamed processor"),
-        f"{machine.get('cores', 'unknown')} cores",
-        f"{machine['memory_gib']:.1f} GiB of memory" if machine.get("memory_gib") else "",
-        str(machine.get("system") or ""),
-        f"Python {machine.get('python', 'unknown')}",
-    ]
-    commits = {one["commit"] for one in results.get("problems") or [] if one.get("commit")}
-    quick = ["", "**A quick run: small sizes and few repeats. Its figures only show that the suite runs.**"]
-    environments = results.get("environments") or []
-    rows = ((one["group"], packages_text(one)) for one in environments)
+    machine = results["machine"]
+    commits = {one["commit"] for one in results["problems"] if one.get("commit")}
+    rows = ((one["group"], packages_text(one)) for one in results["environments"])
     return [
-        f"Measured on {results.get('date', 'an unknown day')}, threads per solver: "
-        f"{results.get('threads', 'unknown')}. The machine: {', '.join(part for part in about if part)}. "
-        f"{commits_text(commits)}",
-        *(quick if results.get("quick") else []),
+        f"Measured on {results['date']}, threads per solver: {results['threads']}. The machine: "
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.1f} GiB of memory, "
+        f"{machine['system']}, Python {machine['python']}. {commits_text(commits)}",
         "",
         "Peers that cannot be installed together are run in environments of their own:",
         "",
@@ -198,16 +184,16 @@ def setting_lines(results: Results) -> list[str]:
 
 
 def packages_text(environment: dict[str, Any]) -> str:
-    packages = [f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())]
-    return ", ".join([*packages, *(["**failed**, see below"] if environment.get("error") else [])]) or NOTHING
+    packages = [f"{name} {version}" for name, version in sorted(environment["packages"].items())]
+    return ", ".join([*packages, *(["**failed**, see below"] if environment["error"] else [])]) or NOTHING
 
 
 def failure_lines(results: Results) -> list[str]:
     """List each environment that could not be made and each reason for which a solver gave no time."""
     lines = [
         f"- Environment {one['group']}: {verbatim(one['error'])}"
-        for one in results.get("environments") or []
-        if one.get("error")
+        for one in results["environments"]
+        if one["error"]
     ]
     failed: dict[tuple[str, str], list[str]] = {}
     for row in results["rows"]:
@@ -224,9 +210,9 @@ def problems_lines(results: Results) -> list[str]:
     lines: list[str] = []
     task = None
     for problem in problems_of(results):
-        if problem.get("task", "other") != task:
-            task = problem.get("task", "other")
-            lines += [f"## {TASKS.get(task, task[:1].upper() + task[1:])}", ""]
+        if problem["task"] != task:
+            task = problem["task"]
+            lines += [f"## {TASKS[task]}", ""]
         lines += [*problem_lines(problem, rows_of(results, problem)), ""]
     return lines[:-1]
 
@@ -237,10 +223,10 @@ def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
     measures = measures_of(rows)
     head = ["solver", "version", "formulation", "median, s", "quartiles, s"]
     head += ["their time ÷ ours", "peak memory ÷ data"]
-    head += [f"{title_of(m)} {MEASURES[m][1]}".strip() if m in MEASURES else m for m in measures]
-    cells = [problem_cells(row, ours, problem.get("data_bytes"), measures) for row in rows]
+    head += [f"{title_of(m)} {MEASURES[m][1]}".strip() for m in measures]
+    cells = [problem_cells(row, ours, problem["data_bytes"], measures) for row in rows]
     settings = [f"- {row['solver']}: {verbatim(settings_text(row), 1000)}" for row in rows]
-    said = (problem.get("text"), size_text(problem), SECONDS_OF.get(problem.get("task", "")), against)
+    said = (problem["text"], size_text(problem), SECONDS_OF.get(problem["task"]), against)
     return [
         f"### {problem['name']}",
         "",
@@ -258,33 +244,31 @@ def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
     ]
 
 
-def problem_cells(row: Row, ours: Row | None, data_bytes: float | None, measures: list[str]) -> list[str]:
+def problem_cells(row: Row, ours: Row | None, data_bytes: float, measures: list[str]) -> list[str]:
     times, base = quartiles(row), quartiles(ours) if ours else None
-    peak = row.get("peak_bytes")
+    peak = row["peak_bytes"]
     return [
         name_of(row),
-        str(row.get("version") or NOTHING),
-        str(row.get("formulation") or NOTHING),
+        str(row["version"] or NOTHING),
+        str(row["formulation"] or NOTHING),
         three_digits(times[1]) if times else "failed",
         f"{three_digits(times[0])}–{three_digits(times[2])}" if times else NOTHING,
         three_digits(times[1] / base[1]) if times and base else NOTHING,
-        f"{peak / data_bytes:.1f}" if peak is not None and data_bytes else NOTHING,
+        f"{peak / data_bytes:.1f}" if peak is not None else NOTHING,
         *(measure_text(row, measure) for measure in measures),
     ]
 
 
 def size_text(problem: dict[str, Any]) -> str:
-    sizes = [f"{name} = {problem[name]:,}" for name in ("n", "d") if problem.get(name)]
-    if problem.get("entries"):
-        sizes.append(f"{problem['entries']:,} entries")
-    if problem.get("data_bytes"):
-        size, unit = scaled(problem["data_bytes"], COUNTS)
-        sizes.append(f"{three_digits(size)}{unit or ' '}B")
-    return f"{', '.join(sizes)}." if sizes else ""
+    size, unit = scaled(problem["data_bytes"], COUNTS)
+    return (
+        f"n = {problem['n']:,}, d = {problem['d']:,}, {problem['entries']:,} entries, "
+        f"{three_digits(size)}{unit or ' '}B."
+    )
 
 
 def settings_text(row: Row) -> str:
-    return ", ".join(f"{k}={v}" for k, v in (row.get("settings") or {}).items()) or "defaults"
+    return ", ".join(f"{k}={v}" for k, v in row["settings"].items()) or "defaults"
 
 
 def dot_alt(rows: Iterable[Row]) -> str:
@@ -307,20 +291,19 @@ def scaling_lines(results: Results) -> list[str]:
             (
                 f"**{one['solver']}**" if is_ours(one) else one["solver"],
                 one["task"],
-                f"{min(one['sizes']):,} – {max(one['sizes']):,}" if one["sizes"] else NOTHING,
+                f"{min(one['sizes']):,} – {max(one['sizes']):,}",
                 exponent_text(one),
             )
             for one in curves
         ]
-        lines += ["", f"### Against the {AGAINST.get(against, against)}", ""]
+        lines += ["", f"### Against the {AGAINST[against]}", ""]
         lines += [*as_table(["solver", "task", against, "exponent"], rows, 2), ""]
         lines += [picture(f"scaling-{against}", curve_alt(against, curves))]
     return lines if len(lines) > 3 else ["## How time grows", "", "Not measured in this run."]
 
 
 def exponent_text(curve: dict[str, Any]) -> str:
-    exponent = curve.get("exponent")
-    return NOTHING if exponent is None else f"{exponent:.2f}"
+    return f"{curve['exponent']:.2f}"
 
 
 def curve_text(curve: dict[str, Any]) -> str:
@@ -329,7 +312,7 @@ def curve_text(curve: dict[str, Any]) -> str:
 
 def curve_alt(against: str, curves: Iterable[dict[str, Any]]) -> str:
     told = "; ".join(curve_text(one) for one in curves)
-    return f"Seconds against the {AGAINST.get(against, against)}, both axes logarithmic. Growth: {told}."
+    return f"Seconds against the {AGAINST[against]}, both axes logarithmic. Growth: {told}."
 
 
 # ---------------------------------------------------------------- where it does not win

@@ -12,8 +12,6 @@ from scipy import sparse
 
 from singleindex.datasets import make_completion, make_single_index
 
-from ..lpav import families
-
 # Penalties of a path, as shares of the least at which w is zero, and numbers of features.
 SHARES = np.geomspace(0.5, 0.05, 10)
 SIZES = np.unique(np.geomspace(10, 1000, 10).astype(int))[::-1]
@@ -90,8 +88,19 @@ def completion(n_rows, n_cols, n_ratings):
     return seen, {"y_test": data.y[test]}
 
 
-def isotonic(family, n):
-    x, y = families(n)[family]
+def curves(n):
+    """Return kinds of data for isotonic regression: x in random order, but for the alternating labels."""
+    rng = np.random.default_rng(0)
+    x = rng.random(n)
+    return {
+        "noisy binary": (x, (rng.random(n) < x).astype(float)),
+        "noisy smooth": (x, np.tanh(4 * x - 2) + 0.3 * rng.standard_normal(n)),
+        "alternating ±1": (np.arange(n) / n, np.where(np.arange(n) % 2, 1.0, -1.0)),
+    }
+
+
+def isotonic(kind, n):
+    x, y = curves(n)[kind]
     return {"x": x, "y": y}, {}
 
 

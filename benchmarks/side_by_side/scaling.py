@@ -15,8 +15,8 @@ from scipy import sparse
 from singleindex import SingleIndexClassifier, lipschitz_isotonic_regression
 from singleindex.datasets import make_single_index
 
-from ..lpav import families
 from ..timing import median_times
+from .problems import curves
 from .session import one_thread
 
 # All fits have as many iterations: how many are needed is a matter of the data, not of their size.
@@ -96,7 +96,7 @@ def dense_fit(n, d):
 
 
 def curve_fit(n):
-    x, y = families(n)["noisy binary"]
+    x, y = curves(n)["noisy binary"]
     return lambda: lipschitz_isotonic_regression(x, y)
 
 

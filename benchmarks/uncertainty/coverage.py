@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 
+from benchmarks.exact_steps.compare import as_text, difference_text, mean_of, pair
 from benchmarks.pages import as_table
 from singleindex import SingleIndexClassifierCV
 from singleindex.inspection import resample
@@ -164,22 +165,13 @@ def section(figures) -> list[str]:
     return [*lines, "", *verdicts(figures, known)]
 
 
-def mean(draws, name: str) -> float:
-    found = [figures[name] for figures in draws.values() if name in figures]
-    return float(np.mean(found)) if found else float("nan")
-
-
 def pair_text(draws, name: str) -> str:
-    value = mean(draws, name)
-    return "–" if np.isnan(value) else f"{value:.3f} / {mean(draws, name + ' width'):.3f}"
-
-
-def short(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
+    value = mean_of(draws, name)
+    return "–" if np.isnan(value) else f"{value:.3f} / {mean_of(draws, name + ' width'):.3f}"
 
 
 def band_row(cell: str, draws) -> list[str]:
-    plateaus = [short(mean(draws, name)) for name in ("plateau", "plateau bootstrap")]
+    plateaus = [as_text(mean_of(draws, name)) for name in ("plateau", "plateau bootstrap")]
     return [cell, str(len(draws)), pair_text(draws, "band"), pair_text(draws, "bootstrap"), *plateaus]
 
 
@@ -195,28 +187,19 @@ def effects_coverage(draws) -> tuple[int, float, float, float]:
 def effect_row(cell: str, draws) -> list[str]:
     n, right, width, sign = effects_coverage(draws)
     told = f"{right:.3f} / {width:.3f}" if n else "–"
-    row = [cell, str(n), told, short(sign) if n else "–", pair_text(draws, "coefficients")]
-    return [*row, short(mean(draws, "coefficients true"))]
+    row = [cell, str(n), told, as_text(sign) if n else "–", pair_text(draws, "coefficients")]
+    return [*row, as_text(mean_of(draws, "coefficients true"))]
 
 
 def selection_row(cell: str, methods) -> list[str]:
     ours, lasso = methods[OURS], methods.get(LASSO, {})
-    share, bound = (f"{mean(ours, name):.2f}" for name in ("share", "bound"))
-    rule = f"{mean(ours, 'n_chosen'):.0f} per half, share {share}, bound {bound}"
-    told = [f"{mean(m, 'true'):.2f} / {mean(m, 'false'):.2f}" if m else "–" for m in (ours, lasso)]
-    gain, error = paired_gain(ours, lasso)
-    concave = f"{mean(ours, 'true r-concave'):.2f} / {mean(ours, 'false r-concave'):.2f}"
+    share, bound = (f"{mean_of(ours, name):.2f}" for name in ("share", "bound"))
+    rule = f"{mean_of(ours, 'n_chosen'):.0f} per half, share {share}, bound {bound}"
+    told = [f"{mean_of(m, 'true'):.2f} / {mean_of(m, 'false'):.2f}" if m else "–" for m in (ours, lasso)]
+    concave = f"{mean_of(ours, 'true r-concave'):.2f} / {mean_of(ours, 'false r-concave'):.2f}"
     known = methods.get(KNOCKOFFS, {})
-    others = f"{mean(known, 'true'):.2f} / {mean(known, 'false'):.2f} ({len(known)})" if known else "–"
-    return [cell, rule, *told, "–" if np.isnan(gain) else f"{gain:+.2f} ± {error:.2f}", concave, others]
-
-
-def paired_gain(ours, other) -> tuple[float, float]:
-    """Return by how many true features more ours finds, with its standard error."""
-    both = [ours[seed]["true"] - other[seed]["true"] for seed in ours if seed in other]
-    if len(both) < 2:
-        return float("nan"), float("nan")
-    return float(np.mean(both)), float(np.std(both, ddof=1) / np.sqrt(len(both)))
+    others = f"{mean_of(known, 'true'):.2f} / {mean_of(known, 'false'):.2f} ({len(known)})" if known else "–"
+    return [cell, rule, *told, difference_text(pair(ours, lasso, "true"), 2), concave, others]
 
 
 def verdicts(figures, known) -> list[str]:
@@ -225,13 +208,13 @@ def verdicts(figures, known) -> list[str]:
                 "fewer true ones than the lasso, by two errors": []}  # fmt: skip
     for cell in known:
         ours = figures[cell][OURS]
-        gain, error = paired_gain(ours, figures[cell].get(LASSO, {}))
+        found = pair(ours, figures[cell].get(LASSO, {}), "true")
         is_long = CELLS[cell][0] > CELLS[cell][1]
         tests = (
-            mean(ours, "band") < 0.85,
+            mean_of(ours, "band") < 0.85,
             is_long and effects_coverage(ours)[1] < 0.85,
-            mean(ours, "false") > mean(ours, "bound"),
-            gain < -2 * error,
+            mean_of(ours, "false") > mean_of(ours, "bound"),
+            found is not None and found.is_below(2),
         )
         for names, failed in zip(short_of.values(), tests, strict=True):
             if failed:

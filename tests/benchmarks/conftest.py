@@ -66,12 +66,6 @@ MADE_UP = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def made_up():
-    """Return the results themselves, not to be changed."""
-    return MADE_UP
-
-
 @pytest.fixture
 def results():
     """Return a copy of the results, to be changed at will."""

@@ -1,6 +1,5 @@
 """The peers' environments: made once, again for other pins; a failure is told. Nothing is installed."""
 
-import json
 import subprocess
 import sys
 import venv
@@ -62,15 +61,6 @@ def test_other_pins_are_installed(machine, monkeypatch, tmp_path):
     assert machine == [PINS, newer]
 
 
-def test_without_its_interpreter_it_is_made_again(machine, tmp_path):
-    python = tmp_path / "a-group" / "bin" / "python"
-    make_environment("a group", tmp_path)
-    python.unlink()
-    python.symlink_to(tmp_path / "removed")
-    assert make_environment("a group", tmp_path).python == str(python)
-    assert machine == [PINS, PINS]
-
-
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
@@ -91,19 +81,6 @@ def test_a_failure_is_told_and_tried_again(machine, monkeypatch, tmp_path, error
     assert machine == [PINS]
 
 
-def test_a_failure_of_venv_itself_is_told(machine, monkeypatch, tmp_path):
-    def create(home, with_pip):
-        # As venv does where ensurepip is missing: with an output, without a stderr.
-        raise subprocess.CalledProcessError(
-            1, ["python", "-m", "ensurepip"], output=b"No module named ensurepip"
-        )
-
-    monkeypatch.setattr(venv, "create", create)
-    found = make_environment("a group", tmp_path)
-    assert found.python is None
-    assert found.error == "did not install: pip failed"
-
-
 def test_a_failed_update_leaves_no_stamp_of_the_old_pins(machine, monkeypatch, tmp_path):
     make_environment("a group", tmp_path)
     monkeypatch.setitem(GROUPS, "a group", ("a-peer==9.9",))
@@ -120,15 +97,3 @@ def test_the_own_environment_is_this_one(tmp_path):
     assert own.python == sys.executable
     assert {"singleindex", "numpy", "scipy", "scikit-learn", "clarabel", "piqp"} <= own.packages.keys()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_packages_that_are_not_there_are_left_out():
-    found = environments.versions(sys.executable, ("numpy", "no-such-package"))
-    assert "numpy" in found
-    assert "no-such-package" not in found
-
-
-def test_pins_are_pins():
-    for pins in GROUPS.values():
-        assert all(pin.count("==") == 1 for pin in pins)
-        assert json.loads(json.dumps(pins)) == list(pins)  # as a stamp is compared

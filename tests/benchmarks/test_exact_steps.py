@@ -5,13 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.metrics import log_loss as sklearn_log_loss
 
 from benchmarks.exact_steps import cells, designs, frontier, rivals, tables
 from benchmarks.exact_steps.compare import pair
 from benchmarks.exact_steps.ours import OURS
 from benchmarks.exact_steps.ridge import ridge_logistic_path
-from benchmarks.exact_steps.tasks import Answer, Task, count_features, generated_figures, log_loss, mean_auc
+from benchmarks.exact_steps.tasks import Answer, Task, generated_figures
 from benchmarks.side_by_side.peers.folds import Folds
 
 # ---------------------------------------------------------------- data
@@ -20,16 +19,6 @@ from benchmarks.side_by_side.peers.folds import Folds
 def correlations(cell):
     task = designs.make_task(cell, 100)
     return np.corrcoef(np.vstack([task.X, task.X_test]).T)
-
-
-def test_there_are_the_cells_of_before_and_the_correlated_ones():
-    names = designs.cell_names()
-    assert len(names) == len(set(names)) == 42 + 7 * 4
-    of_gain = {name.rsplit(", ", 1)[0] for name in names if cells.counts_for_gain(name)}
-    assert of_gain == {
-        "neighbours .7 1000 × 200", "one factor .5 800 × 200", "one factor .7 800 × 200",
-        "one factor .9 800 × 200", "blocks of 20 .9 500 × 400",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("rho", [0.5, 0.7, 0.9])
@@ -71,44 +60,12 @@ def test_mixed_units_hide_a_known_truth():
     assert generated_figures(dataclasses.replace(task, units=1.0), true)["cosine"] < 0.9
 
 
-@pytest.mark.parametrize("cell", ["mixed units 400 × 30, ramp", "counts 300 × 2000, relu"])
-def test_a_seed_gives_the_same_task_again(cell):
-    first, again = designs.make_task(cell, 100), designs.make_task(cell, 100)
-    other = designs.make_task(cell, 101)
-    assert abs(first.X - again.X).sum() == 0
-    assert abs(first.X - other.X).sum() > 0
-    np.testing.assert_array_equal(first.y, again.y)
-    assert set(np.unique(first.y)) == {0, 1}
-
-
 def test_the_generated_california_saturates_and_has_raw_units():
     X, y = tables.make_california()
     assert 0.02 < np.mean(y == 5.0) < 0.1
     assert y.max() == 5.0
     assert X.std(axis=0).max() / X.std(axis=0).min() > 1e3
     assert np.corrcoef(X[:, -2:].T)[0, 1] < -0.9
-
-
-# ---------------------------------------------------------------- figures
-
-
-def test_log_loss_of_labels_classes_and_certainty():
-    p = np.array([0.2, 0.7, 0.9])
-    assert log_loss([0, 1, 1], p) == pytest.approx(sklearn_log_loss([0, 1, 1], p))
-    of_classes = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
-    assert log_loss([0, 2], of_classes) == pytest.approx(-np.log([0.5, 0.8]).mean())
-    assert log_loss([1], [0.0]) == pytest.approx(-np.log(1e-6))
-
-
-def test_auc_of_several_classes_is_one_against_the_rest():
-    score = np.eye(3)[[0, 1, 2, 0]]
-    assert mean_auc([0, 1, 2, 0], score) == 1.0
-    assert mean_auc([0, 1, 2, 1], score) < 1.0
-
-
-def test_features_in_use_by_any_output():
-    assert count_features(np.array([0.0, 1.0, -2.0])) == 2
-    assert count_features(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])) == 2
 
 
 # ---------------------------------------------------------------- rivals
@@ -227,13 +184,6 @@ def test_the_gain_counts_correlated_cells_with_more_rows_than_columns_only():
     same = seeds_of(rmse=[0.1] * 3, cosine=[0.90, 0.92, 0.91])
     turned = seeds_of(rmse=[0.1] * 3, cosine=[0.5, 0.5, 0.5])
     assert against_rival(turned, same).gain == 0.0
-
-
-def test_one_seed_alone_loses_nothing():
-    one = {0: {"rmse": 0.9, "cosine": 0.1}}
-    verdict = against_rival(one, one)
-    assert verdict.n_cells == 2
-    assert verdict.worse == verdict.turned == ()
 
 
 def test_pairs_are_of_the_seeds_that_both_have():

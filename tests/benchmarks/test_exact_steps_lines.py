@@ -5,7 +5,6 @@ import types
 import pytest
 
 from benchmarks.exact_steps import cells, report, run
-from benchmarks.exact_steps.command import as_seeds
 from benchmarks.exact_steps.ours import OURS
 from benchmarks.exact_steps.store import Line, Store, figures_of
 
@@ -89,19 +88,6 @@ def test_tidying_keeps_the_last_line_of_each_key(measure):
     assert len(measure.store.path.read_text().splitlines()) == len(before)
 
 
-def test_families_by_group_and_by_name(study):
-    assert run.wanted_families(study, ["ours"]) == ["ours"]
-    assert run.wanted_families(study, ["rivals"]) == ["L1"]
-    assert run.wanted_families(study, ["L1", "ours"]) == ["ours", "L1"]
-    with pytest.raises(ValueError, match=r"has no method 'L7'; it has ours, rivals, L1"):
-        run.wanted_families(study, ["L7"])
-
-
-@pytest.mark.parametrize(("text", "seeds"), [("0-3", [0, 1, 2, 3]), ("7", [7]), ("1,4-5", [1, 4, 5])])
-def test_seeds_are_read(text, seeds):
-    assert as_seeds(text) == seeds
-
-
 # ---------------------------------------------------------------- the report
 
 
@@ -144,7 +130,3 @@ def test_the_report_tells_of_failures(tmp_path):
     text = write(tmp_path, [*cell_lines(1, "c1", 0.2, 0.1), failed])
     assert f"- {CELL}, ours, 1 ×: ValueError: too hard" in text
     assert figures_of([failed], "cells") == {}
-
-
-def test_an_empty_report_can_be_written(tmp_path):
-    assert "Not measured yet." in write(tmp_path, [])

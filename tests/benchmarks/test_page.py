@@ -1,6 +1,5 @@
 """The page of the benchmarks: nothing of a result file is left out. Figures are made up, see conftest.py."""
 
-import copy
 import itertools
 import json
 import math
@@ -71,33 +70,6 @@ def test_every_failure_is_named_with_its_reason(results):
     assert section(results, "## What did not run")[2] == "Everything ran."
 
 
-def test_a_row_without_a_time_is_a_failure(results, find):
-    find(results, STEPS, "slow-peer")["seconds"] = []
-    assert f"- slow-peer on {STEPS}: `no time was taken`" in section(results, "## What did not run")
-
-
-def test_the_setting_is_stated(results):
-    text = "\n".join(page.as_lines(results))
-    for said in (
-        "2026-01-02",
-        "threads per solver: 1",
-        "a made-up processor",
-        "2 cores",
-        "7.5 GiB",
-        "3.11.7",
-    ):
-        assert said in text
-    assert "numpy 2.0, quick-peer 1.2" in text
-    assert "quick run" not in text
-    assert "quick run" in "\n".join(page.as_lines({**results, "quick": True}))
-
-
-def test_problems_that_only_rows_name_are_shown(results):
-    results["rows"].append({**results["rows"][0], "problem": "unlisted"})
-    assert cells(section(results, "### unlisted"))[0][0] == "**singleindex**"
-    assert "unlisted.svg" in page.as_charts(results)
-
-
 # ---------------------------------------------------------------- where it does not win
 
 
@@ -149,18 +121,6 @@ def frame(tmp_path):
     path = tmp_path / "benchmarks.md"
     path.write_text(f"# Title\n\n{page.BEGIN}\n\nold\n\n{pages.END}\n\nAfter.\n")
     return path
-
-
-def test_written_twice_the_page_is_the_same(results, frame, tmp_path):
-    kept = []
-    for _ in range(2):
-        page.write_page(copy.deepcopy(results), frame, tmp_path / "images")
-        kept.append({path.name: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()})
-    assert kept[0] == kept[1]
-    text = frame.read_text()
-    assert text.startswith(f"# Title\n\n{page.BEGIN}\n\nMeasured on")
-    assert text.endswith(f"{pages.END}\n\nAfter.\n")
-    assert "old\n" not in text
 
 
 def test_every_picture_is_there_has_words_and_none_is_left_over(results, frame, tmp_path):
@@ -217,36 +177,7 @@ def test_a_figure_typed_by_hand_is_noticed(results, frame, tmp_path):
 # ---------------------------------------------------------------- charts
 
 
-def places(text):
-    """Return the texts of a chart with place and anchor."""
-    root = ElementTree.fromstring(text)
-    kept = root.iter("{http://www.w3.org/2000/svg}text")
-    return [(float(t.get("x")), float(t.get("y")), t.get("text-anchor"), t.text) for t in kept]
-
-
-def spans(text):
-    """Yield line, start and end of every text, at the width of a wide typeface."""
-    for x, y, anchor, content in places(text):
-        wide = charts.CHARACTER * len(content)
-        start = {"start": x, "middle": x - wide / 2, "end": x - wide}[anchor]
-        yield y, start, start + wide
-
-
-NAMES = st.text("abcdefgh -", min_size=1, max_size=45)
 SECONDS = st.floats(1e-7, 1e5)
-
-
-@given(st.lists(st.tuples(NAMES, st.none() | st.tuples(SECONDS, SECONDS, SECONDS).map(sorted)), max_size=8))
-def test_texts_of_a_dot_chart_stay_inside_and_apart(lines):
-    dots = [charts.Dot(name, times, ["0.9123", "1.0e-12", "0.1234"], False) for name, times in lines]
-    drawn = charts.dot_chart(dots, ["AUC", "subopt.", "link RMSE"], "words")
-    on_line = {}
-    for y, start, end in spans(drawn):
-        assert start >= -1
-        assert end <= charts.WIDTH
-        on_line.setdefault(y, []).append((start, end))
-    for found in on_line.values():
-        assert all(a[1] <= b[0] for a, b in itertools.pairwise(sorted(found)))
 
 
 @given(st.lists(SECONDS, min_size=1, max_size=5), st.floats(5, 200))
@@ -256,24 +187,3 @@ def test_a_log_axis_holds_all_values_and_ticks_have_room(values, room):
     assert all(axis(a) - axis(b) >= room for a, b in itertools.pairwise(axis.ticks))
     assert axis.ticks
     assert axis(math.sqrt(axis.low * axis.high)) == pytest.approx(250)
-
-
-def test_exponents_are_in_the_legend(results):
-    drawn = page.as_charts(results)["scaling-n.svg"]
-    for curve in ("singleindex, fit, sparse rows: n^1.02", "slow-peer, fit, sparse rows: n^1.65"):
-        assert curve in drawn
-        assert curve in "\n".join(section(results, "### Against the number of rows"))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
-        (2.5e-7, "0.250 µs"),
-        (1.2345e-4, "123 µs"),
-        (0.001, "1.00 ms"),
-        (0.99961, "1.00 s"),
-        (1234.5, "1230 s"),
-    ],
-)
-def test_durations(seconds, told):
-    assert charts.duration(seconds) == told

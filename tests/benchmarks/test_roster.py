@@ -11,34 +11,9 @@ from benchmarks.side_by_side.page import TASKS
 from benchmarks.side_by_side.roster import ENTRANTS, entrants_for
 
 PEERS = Path(problems.__file__).with_name("peers")
+
+
 # What must be used by a solver of the roster, and the file it is used in.
-EXPECTED = {
-    "LogisticRegression": "of_sklearn",
-    "LinearSVC": "of_sklearn",
-    "SGDClassifier": "of_sklearn",
-    "LogisticRegressionCV": "of_sklearn",
-    "CalibratedClassifierCV": "of_sklearn",
-    "IsotonicRegression": "of_sklearn",
-    "MultiTaskLasso": "of_sklearn",
-    "HistGradientBoostingClassifier": "of_sklearn",
-    "isotonic_regression": "of_sklearn",
-    "SparseLogisticRegression": "of_skglm",
-    "celer_path": "of_celer",
-    "grpnet": "of_adelie",
-    "LogitNet": "of_glmnet",
-    "MultiTaskRegression": "of_abess",
-    "Classifier": "of_cyanure",
-    "clarabel": "of_qp",
-    "piqp": "of_qp",
-    "AlternatingLeastSquares": "of_ratings",
-    "surprise": "of_ratings",
-    "lightgbm": "of_trees",
-    "ExplainableBoostingClassifier": "of_trees",
-    "RelaxedFolds": "of_glmnet",
-    "McpPath": "of_skglm",
-}
-
-
 def classes(module):
     tree = ast.parse((PEERS / f"{module}.py").read_text())
     return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
@@ -90,20 +65,6 @@ def test_names_are_unique_and_ours_takes_part_in_each_task(task):
     assert len(set(names)) == len(names)
     assert any(entrant.package == "singleindex" for entrant in found)
     assert any(entrant.package != "singleindex" for entrant in found)
-
-
-@pytest.mark.parametrize(("name", "module"), EXPECTED.items())
-def test_every_peer_takes_part(name, module):
-    found = [e for e in ENTRANTS if e.module == module and name in used_in(classes(module)[e.solver])]
-    assert found
-    assert all(e.package != "singleindex" for e in found)
-
-
-@pytest.mark.parametrize("solver", ["liblinear", "saga"])
-def test_both_solvers_of_the_logistic_lasso_take_part(solver):
-    (entrant,) = (e for e in ENTRANTS if e.name == f"scikit-learn {solver}")
-    assert solver in used_in(classes("of_sklearn")[entrant.solver])
-    assert {"path", "single fit", "large n"} <= set(entrant.tasks)
 
 
 def test_peers_know_nothing_of_this_project():

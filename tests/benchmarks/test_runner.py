@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.side_by_side import __main__ as command
-from benchmarks.side_by_side import compare, page, runner, scores
+from benchmarks.side_by_side import page, runner, scores
 from benchmarks.side_by_side.environments import GROUPS, Environment
 from benchmarks.side_by_side.problems import Problem, classification, multi_task
 from benchmarks.side_by_side.roster import Entrant, entrants_for
@@ -69,32 +69,14 @@ def test_those_that_ran_have_times_memory_and_quality(real):
     assert lasso["settings"]["penalty"] > 0
 
 
-def test_the_problem_is_described(real):
-    (problem,), rows = real
-    n_bytes = 8 * (100 * 30 + 100 * 6)
-    assert problem == {
-        "name": "tasks", "task": "multi-task", "text": "Small.", "n": 100, "d": 30, "entries": 3000,
-        "data_bytes": n_bytes,
-    }  # fmt: skip
-    peaks = [row["peak_bytes"] for row in rows if row["error"] is None]
-    assert all(n_bytes <= peak < 200e6 for peak in peaks)
-
-
-def test_the_results_make_a_page_and_compare(real, tmp_path, capsys):
+def test_the_results_make_a_page(real, results):
     problems, rows = real
-    results = {"date": "2026-01-02", "problems": problems, "rows": rows, "scaling": []}
+    results = {**results, "problems": problems, "rows": rows, "scaling": []}
     lines = page.as_lines(results)
     for row in rows:
         assert any(row["solver"] in line for line in lines)
     assert any(ABSENT in line for line in lines)
     assert page.as_charts(results).keys() == {"tasks.svg"}
-    old, new = tmp_path / "old.json", tmp_path / "new.json"
-    old.write_text(json.dumps(results))
-    assert compare.main([str(old), str(old)]) == 0
-    slower = [row | {"seconds": [second + 9.0 for second in row["seconds"]]} for row in rows]
-    new.write_text(json.dumps(results | {"rows": slower}))
-    assert compare.main([str(old), str(new)]) == 1
-    assert "slower: singleindex on tasks" in capsys.readouterr().out
 
 
 # ---------------------------------------------------------------- made-up solvers
@@ -385,15 +367,7 @@ def test_at_the_largest_penalty_w_just_becomes_zero(grouped):
     assert not any(falls(rng.standard_normal(30), largest) for _ in range(50))
 
 
-# ---------------------------------------------------------------- effort, and results of two runs
-
-
-def test_quick_fits_are_repeated_and_slow_ones_are_not():
-    effort = Effort(seconds=3.0, least=5, most=15)
-    assert [effort.turns(s) for s in (0.0, 0.001, 0.3, 0.99, 1.0, 4.9, 5.0, 100.0)] == [
-        15, 15, 10, 5, 3, 3, 1, 1,
-    ]  # fmt: skip
-    assert Effort.quick().turns(1.0) == 3
+# ---------------------------------------------------------------- results of two runs
 
 
 def some(names, date, scaling=()):
@@ -415,44 +389,3 @@ def test_rows_of_other_problems_are_kept():
     assert (found["date"], found["scaling"]) == ("new", ["curve"])
     assert command.merged(old, some([], "new", ["other"]))["scaling"] == ["other"]
     assert command.merged(old, some([], "new"))["rows"] == old["rows"]
-
-
-def test_the_command_merges_and_leaves_the_page_alone(monkeypatch, tmp_path, capsys):
-    asked = []
-
-    def measure(quick, only):
-        asked.append((quick, only))
-        yield some(["two"] if only else ["one", "two"], f"run {len(asked)}")
-
-    monkeypatch.setattr(command, "measure", measure)
-    monkeypatch.setattr(command, "write_page", lambda results: pytest.fail("that is for the stored results"))
-    out = tmp_path / "results.json"
-    command.main(["--quick", "--out", str(out)])
-    command.main(["--quick", "--only", "isotonic", "--out", str(out)])
-    assert asked == [(True, None), (True, "isotonic")]
-    found = json.loads(out.read_text())
-    assert {p["name"]: p["date"] for p in found["problems"]} == {"one": "run 1", "two": "run 2"}
-    with pytest.raises(SystemExit):
-        command.main(["--only", "no such problem", "--out", str(out)])
-    assert "no problem has 'no such problem' in its name" in capsys.readouterr().err
-    assert len(asked) == 2
-
-
-def test_the_stored_results_fill_the_page(monkeypatch, tmp_path):
-    written = []
-    monkeypatch.setattr(command, "STORE", tmp_path / "side_by_side.json")
-    monkeypatch.setattr(command, "measure", lambda quick, only: [some(["one"], "quick" if quick else "full")])
-    monkeypatch.setattr(command, "write_page", written.append)
-    command.main(["--quick"])
-    assert written == []
-    command.main([])
-    assert [results["date"] for results in written] == ["full"]
-    dates = {path.name: json.loads(path.read_text())["date"] for path in tmp_path.glob("*.json")}
-    assert dates == {"side_by_side_quick.json": "quick", "side_by_side.json": "full"}
-
-
-def test_the_machine_is_described():
-    found = command.machine()
-    assert found["processor"]
-    assert found["memory_gib"] > 0
-    assert json.loads(json.dumps(found)) == found

@@ -65,27 +65,6 @@ def test_logistic_objectives_by_another_formula(seen, seed, size, level):
         assert found == pytest.approx([loss + level * norm, np.log(2)])
 
 
-def test_each_level_has_its_own_coefficients(seen):
-    coefs, levels = np.vstack([np.zeros(12), np.ones(12), -np.ones(12)]), [0.3, 0.2, 0.1]
-    found = scores.objectives(FREE, answer_of(coefs, [0.0, 0.5, -0.5]), seen, levels)
-    alone = [
-        scores.objectives(FREE, answer_of([w], [b]), seen, [level])[0]
-        for w, b, level in zip(coefs, [0.0, 0.5, -0.5], levels, strict=True)
-    ]
-    assert found == pytest.approx([*alone, np.log(2)])
-    assert found[0] == pytest.approx(np.log(2))
-    with pytest.raises(ValueError, match="zip"):
-        scores.objectives(FREE, answer_of(coefs, [0.0, 0.5, -0.5]), seen, levels[:2])
-
-
-def test_groups_of_one_are_the_lasso(seen):
-    alone = seen | {"groups": np.arange(12)}
-    given = answer_of([np.linspace(-1, 1, 12)], [0.4])
-    assert scores.objectives("group-lasso logistic", given, alone, [0.3]) == pytest.approx(
-        scores.objectives(FREE, given, seen, [0.3])
-    )
-
-
 def test_the_multi_task_objective_by_another_formula(tasks):
     rng = np.random.default_rng(2)
     W, b = rng.standard_normal((4, 9)), rng.standard_normal(4)
@@ -124,13 +103,6 @@ def check_optimum(formulation, best, seen, level):
 def test_the_check_of_an_optimum_can_fail(seen):
     with pytest.raises(AssertionError):
         check_optimum(FREE, lasso(seen, 0.1, "liblinear"), seen, 0.1)  # it penalises the intercept
-
-
-@pytest.mark.parametrize(
-    "formulation", ["L1-logistic by stochastic gradients", "L1, squared hinge", "single index, penalty", ""]
-)
-def test_other_formulations_have_no_objective(seen, formulation):
-    assert scores.objectives(formulation, answer_of(np.zeros((1, 12)), [0.0]), seen, [0.1]) is None
 
 
 # ---------------------------------------------------------------- suboptimality
@@ -204,18 +176,6 @@ def test_the_true_model_scores_best(truth):
         assert other["auc"] == best["auc"]
 
 
-def test_brier_and_cosine_are_what_they_are_called(truth):
-    seen, hidden = truth
-    found = scores.score(
-        "path", as_answer(seen, hidden, -hidden["coef"], lambda p: 0 * p + 0.25), seen, hidden
-    )
-    share = hidden["y_test"].mean()
-    assert found["brier"] == pytest.approx(share * 0.75**2 + (1 - share) * 0.25**2)
-    assert found["cosine"] == pytest.approx(-1)
-    assert scores.cosine(np.zeros(3), np.ones(3)) == 0
-    assert scores.cosine([3, 0], [1, 1]) == pytest.approx(np.sqrt(0.5))
-
-
 def test_the_level_is_chosen_by_the_validation_rows_alone(truth):
     seen, hidden = truth
     rng = np.random.default_rng(0)
@@ -233,12 +193,6 @@ def test_the_level_is_chosen_by_the_validation_rows_alone(truth):
     assert told["cosine"] == pytest.approx(scores.cosine(coefs[chosen], hidden["coef"]))
     assert told["auc"] < scores.score("path", answer, seen, hidden)["auc"]
     assert scores.best_level({"score": answer["score"]}, hidden) == 0
-
-
-def test_an_answer_without_probabilities_has_no_brier(truth):
-    seen, hidden = truth
-    answer = as_answer(seen, hidden, hidden["coef"])
-    assert scores.score("path", {"score": answer["score"]}, seen, hidden).keys() == {"auc"}
 
 
 # ---------------------------------------------------------------- numbers and curves

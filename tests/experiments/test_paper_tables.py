@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import Lasso
-from sklearn.metrics import roc_auc_score
 
-from experiments import classifiers, completion, features, figure, multi_output, table1, table2, table3
-from experiments.baselines.neural import MOST_WEIGHTS, best_epoch, make_network, shapes_for
+from experiments import classifiers, completion, features, figure, multi_output, table1, table2
 from experiments.splits import Split, shuffled
 from experiments.units import Unit
 from singleindex.datasets import load_atp, load_flags, make_single_index
@@ -77,19 +75,6 @@ def test_levels_of_l1_rivals_begin_where_w_is_zero_and_reach_the_papers_weakest(
     assert Lasso(0.9 * per_row[0]).fit(X, signs).coef_.any()
 
 
-def test_lassos_go_on_from_each_other_until_y_is_explained():
-    split = text_split()
-    X, y = split.part(split.train)
-    seen = []
-    for model in classifiers.warm_lassos(X, y):
-        seen.append(model.fit(X, classifiers.as_signs(y)))
-    cold = Lasso(seen[-2].alpha, tol=1e-8, max_iter=10**5).fit(X, classifiers.as_signs(y))
-    assert seen[-2].predict(X) == pytest.approx(cold.predict(X), abs=0.1)
-    explained = [model.score(X, classifiers.as_signs(y)) for model in seen]
-    assert max(explained[:-1]) <= 0.99
-    assert len(seen) == classifiers.N_LEVELS or explained[-1] > 0.99
-
-
 def test_at_most_a_quarter_of_the_features():
     split = text_split()
     assert classifiers.sparse_csi(split, 0).n_features <= split.X.shape[1] / 4
@@ -106,20 +91,6 @@ def test_no_more_features_than_allowed(method, monkeypatch):
     assert used["d/4"] <= 15
     assert "auc at 1000" not in figures
     assert figures["auc at 20"] > 0.6
-
-
-def test_the_network_stops_early_and_has_bounded_layers():
-    split = text_split()
-    X = split.X.astype(np.float32)
-    model = make_network(5, 0.1, len(split.train), 0)
-    reached, epoch, scores = best_epoch(
-        model, X[split.train], split.y[split.train], X[split.validate], split.y[split.validate]
-    )
-    assert reached > 0.6
-    assert 1 <= epoch <= 60
-    assert roc_auc_score(split.y[split.validate], scores) == reached
-    assert max(n for n, _ in shapes_for(53614)) * 53614 <= MOST_WEIGHTS
-    assert max(n for n, _ in shapes_for(1840)) == 1000
 
 
 # ---------------------------------------------------------------- Table 2
@@ -230,12 +201,6 @@ def test_shrunken_means_are_a_ridge_regression():
     A = model._indicators(pairs).toarray()
     exact = np.linalg.solve(A.T @ A + 3 * np.eye(35), A.T @ (y - y.mean()))
     np.testing.assert_allclose(model.effects, exact, atol=1e-4)
-
-
-def test_graphs_of_edges_are_symmetric():
-    graph = table3.graph_of(np.array([[0, 1], [2, 1], [1, 0]]), 4).toarray()
-    np.testing.assert_array_equal(graph, graph.T)
-    assert graph.sum() == 4
 
 
 # ---------------------------------------------------------------- the figure

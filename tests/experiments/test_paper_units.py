@@ -1,15 +1,15 @@
 """Units of work: what is stored is found again, what is cut short is run again, nothing is run twice."""
 
 import json
-import types
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.lines import as_line
+from benchmarks.provenance import ROOT
 from experiments import __main__ as command
 from experiments import run as stage
-from experiments.progress import Progress, TimeLeft, in_words
 from experiments.units import Record, Store, Unit
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
@@ -26,9 +26,9 @@ def make_units(n=6, table="part", method="m"):
 @given(unit=UNITS, figures=FIGURES, missing=NAMES | st.just(""))
 def test_a_record_comes_back_from_its_line(unit, figures, missing):
     record = Record(unit, figures, {"a": 1}, missing, "run")
-    line = record.as_line()
-    assert "\n" not in line
-    assert Record.from_line(line) == record
+    line = as_line(record.as_content())
+    assert line.count("\n") == 1
+    assert Record.from_content(json.loads(line)) == record
 
 
 def test_a_line_cut_short_is_passed_over_and_the_next_one_is_whole(tmp_path):
@@ -36,7 +36,7 @@ def test_a_line_cut_short_is_passed_over_and_the_next_one_is_whole(tmp_path):
     first, second, third = make_units(3)
     store.append(Record(first, {"x": 1.0}))
     with (tmp_path / "part.jsonl").open("a") as file:
-        file.write(Record(second, {"x": 2.0}).as_line()[:-5])
+        file.write(as_line(Record(second, {"x": 2.0}).as_content())[:-5])
     assert set(store.records()) == {first}
     store.append(Record(third, {"x": 3.0}))
     assert set(store.records()) == {first, third}
@@ -106,7 +106,7 @@ def test_what_another_commit_measured_is_measured_anew(tmp_path, part, monkeypat
 
 
 def test_the_files_that_figures_depend_on_are_there():
-    assert all((stage.HERE / name).exists() for name in stage.MEASURED)
+    assert all((ROOT / name).exists() for name in stage.MEASURED)
 
 
 def test_a_failure_is_told_and_not_stored(tmp_path, part):
@@ -136,51 +136,12 @@ def test_two_processes_give_what_one_gives(tmp_path):
         assert {u: r.figures[name] for u, r in one.items()} == {u: r.figures[name] for u, r in two.items()}
 
 
-def test_a_run_is_described(tmp_path, part):
-    stage.run_units(make_units(1), Store(tmp_path), 1)
-    runs = json.loads((tmp_path / "runs.json").read_text())
-    (record,) = Store(tmp_path).records().values()
-    assert runs[record.run]["packages"]["singleindex"] != "absent"
-
-
-# ---------------------------------------------------------------- progress and command line
-
-
-def test_the_time_left_comes_from_units_alike():
-    slow, fast = make_units(3, method="slow"), make_units(3, method="fast")
-    left = TimeLeft(slow + fast, n_jobs=2)
-    left.done(slow[0], 10.0)
-    left.done(fast[0], 1.0)
-    assert left.seconds() == pytest.approx((2 * 10 + 2 * 1) / 2)
-    assert [in_words(s) for s in (3.2, 61, 3600)] == ["3 s", "1 min 01 s", "60 min 00 s"]
-
-
-def test_progress_says_how_far_it_is(capsys):
-    progress = Progress("title", make_units(2), 1)
-    for unit in make_units(2):
-        progress.done(unit, 1.0)
-    assert "[title] 2/2 units, about 0 s left" in capsys.readouterr().err
-
-
-def test_parts_data_sets_and_seeds_can_be_named():
-    options = command.parse(["table1", "--datasets", "ath-rel,aut-mot", "--seeds", "2"])
-    units = command.units_of(options)
-    assert {unit.dataset for unit in units} == {"ath-rel", "aut-mot"}
-    assert {unit.seed for unit in units} == {0, 1}
-    assert {unit.table for unit in units} == {"table1"}
-
-
-@pytest.mark.parametrize("wrong", [["table9"], ["table1", "--datasets", "cats"]])
-def test_a_wrong_name_is_answered_with_the_right_ones(wrong, capsys):
-    with pytest.raises(SystemExit):
-        command.parse(wrong)
-    assert "there are" in capsys.readouterr().err
+# ---------------------------------------------------------------- the command line
 
 
 def test_units_are_all_different():
     units = [unit for part in stage.TABLES.values() for unit in part.units(2)]
     assert len(set(units)) == len(units) > 0
-    assert isinstance(stage.TABLES["table1"], types.ModuleType)
 
 
 def test_a_part_of_the_run_prints_its_tables_and_leaves_the_stored_results(tmp_path, monkeypatch, capsys):
