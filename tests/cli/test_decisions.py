@@ -3,6 +3,7 @@
 import io
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -80,10 +81,10 @@ def test_scores_exports_and_pages_know_the_class(cli, patients, patients_csv, tu
     score = [json.loads(cli("score", f"{name}.sim", patients_csv, "--json")[1]) for name in ("ja", "nein")]
     assert score[0]["scores"]["AUC"] == pytest.approx(score[1]["scores"]["AUC"], abs=0.005)
     assert score[0]["confusion"]["found"] == pytest.approx(score[1]["confusion"]["true_negatives"], abs=5)
-    table = sqlite3.connect(":memory:")
-    patients.to_sql("t", table, index=False)
     query = cli("export", "ja.sim", "--to", "sql", "--value", "class", "--table", "t")[1]
-    found = pd.read_sql_query(query, table)["class"].tolist()
+    with closing(sqlite3.connect(":memory:")) as table:
+        patients.to_sql("t", table, index=False)
+        found = pd.read_sql_query(query, table)["class"].tolist()
     said = pd.read_csv(io.StringIO(cli("predict", "ja.sim", patients_csv)[1]))["prediction"].tolist()
     assert found == said
     assert json.loads(cli("export", "ja.sim", "--to", "json")[1])["classes"] == ["nein", "ja"]

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -71,7 +72,7 @@ def values_of(engine, expression):
         connection = sqlite3.connect(":memory:")
     else:
         connection = pytest.importorskip("duckdb").connect()
-    with connection:
+    with closing(connection):
         typed = ", ".join(f"{name} DOUBLE" for name in columns.split(", "))
         connection.execute(f"CREATE TABLE t ({typed})")
         connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * 12)})", NEW.tolist())

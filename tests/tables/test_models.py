@@ -2,6 +2,7 @@
 
 import pickle
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -174,17 +175,17 @@ def test_weights_of_classes_go_with_their_names():
 
 def test_either_class_in_sql(fitted):
     X, _, _ = people()
-    connection = sqlite3.connect(":memory:")
-    X.to_sql("people", connection, index=False)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        X.to_sql("people", connection, index=False)
 
-    def asked(**options):
-        query = f"SELECT {to_sql(fitted, dialect='sqlite', **options)} FROM people"
-        return [row[0] for row in connection.execute(query)]
+        def asked(**options):
+            query = f"SELECT {to_sql(fitted, dialect='sqlite', **options)} FROM people"
+            return [row[0] for row in connection.execute(query)]
 
-    for k, label in enumerate(fitted.classes_):
-        np.testing.assert_allclose(asked(output=label), fitted.predict_proba(X)[:, k], rtol=1e-9)
-    np.testing.assert_array_equal(asked(), asked(output="ja"))
-    np.testing.assert_allclose(asked(output="nein", value="index"), -np.array(asked(value="index")))
+        for k, label in enumerate(fitted.classes_):
+            np.testing.assert_allclose(asked(output=label), fitted.predict_proba(X)[:, k], rtol=1e-9)
+        np.testing.assert_array_equal(asked(), asked(output="ja"))
+        np.testing.assert_allclose(asked(output="nein", value="index"), -np.array(asked(value="index")))
     with pytest.raises(ValueError, match=r"output must be one of \['nein', 'ja'\], got 'x'"):
         to_sql(fitted, output="x")
 
