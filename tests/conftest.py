@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, max_examples=100, **COMMON)
-settings.register_profile("brief", derandomize=True, max_examples=5, **COMMON)
+settings.register_profile("brief", derandomize=True, max_examples=10, **COMMON)
 settings.register_profile("explore", max_examples=5000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
