@@ -129,8 +129,26 @@ def problems(quick: bool) -> list[Problem]:
         "linear",
         lambda: classification(200, 10_000, n_atoms=10, link="clipped"),
     )
+    searches = [
+        _search(800, 200, "ramp", 0.7),
+        _search(800, 200, "logistic", 0.7),
+        _search(300, 1000, "clipped", 0.0),
+    ]
+    if quick:
+        smallest = [
+            small[0], searches[0], *_curves(quick), _groups(500, 2000), _multi_task(200, 500),
+            _completion(300, 200, 6000),
+        ]  # fmt: skip
+        return [replace(problem, limit_s=4.0) for problem in smallest]
+    return [
+        *small, dense, *searches, *_curves(quick), _groups(1000, 10_000), _multi_task(500, 2000),
+        _completion(3000, 2000, 100_000), *_large(),
+    ]  # fmt: skip
+
+
+def _curves(quick):
     sizes = (10**4, 10**5) if quick else (10**4, 10**5, 10**6, 10**7)
-    curves = [
+    return [
         Problem(
             f"isotonic, {family}, n = {n:.0e}".replace("e+0", "e"),
             f"Lipschitz isotonic regression, {family} data in random order.",
@@ -143,18 +161,10 @@ def problems(quick: bool) -> list[Problem]:
             ("noisy binary",) if quick or n == 10**7 else ("noisy binary", "noisy smooth", "alternating ±1")
         )
     ]
-    searches = [
-        _search(800, 200, "ramp", 0.7),
-        _search(800, 200, "logistic", 0.7),
-        _search(300, 1000, "clipped", 0.0),
-    ]
-    if quick:
-        smallest = [
-            small[0], searches[0], *curves, _groups(500, 2000), _multi_task(200, 500),
-            _completion(300, 200, 6000),
-        ]  # fmt: skip
-        return [replace(problem, limit_s=4.0) for problem in smallest]
-    large = [
+
+
+def _large():
+    return [
         Problem(
             "sparse 20000 × 200000",
             "Counts, 115 a row, 50 features that matter, clipped response.",
@@ -170,10 +180,6 @@ def problems(quick: bool) -> list[Problem]:
             30.0,
         ),
     ]
-    return [
-        *small, dense, *searches, *curves, _groups(1000, 10_000), _multi_task(500, 2000),
-        _completion(3000, 2000, 100_000), *large,
-    ]  # fmt: skip
 
 
 def _search(n, d, link, correlation):

@@ -6,9 +6,14 @@ from every_design import DESIGNS, assert_product, every_design, fewer_examples, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from singleindex.design import (
-    DenseDesign,
-)
+from singleindex.design import DenseDesign
+
+
+def draw_shares(data, n):
+    """Draw weights of rows that sum to one, zeros among them."""
+    weight = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)), dtype=float)
+    weight[data.draw(st.integers(0, n - 1))] += 1
+    return weight / weight.sum()
 
 
 @every_design
@@ -16,10 +21,7 @@ from singleindex.design import (
 @given(data=st.data())
 def test_column_moments(build, data):
     design, X = build(data.draw(matrices()))
-    n = X.shape[0]
-    weight = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)), dtype=float)
-    weight[data.draw(st.integers(0, n - 1))] += 1
-    weight /= weight.sum()
+    weight = draw_shares(data, len(X))
     mean, variance = design.column_moments(weight)
     expected = weight @ X
     spread = np.abs(X).max(axis=0, initial=0)
@@ -169,10 +171,7 @@ def test_assert_covariances_fails_on_wrong_answers():
 @given(data=st.data())
 def test_the_gram_matrix_is_weighted_and_centred(build, data):
     design, X = build(data.draw(matrices()))
-    n = X.shape[0]
-    weight = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)), dtype=float)
-    weight[data.draw(st.integers(0, n - 1))] += 1
-    weight /= weight.sum()
+    weight = draw_shares(data, len(X))
     which = draw_positions(data, X.shape[1])
     assert_covariances(design.gram(which, weight), X[:, which], weight)
 

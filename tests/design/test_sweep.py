@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from every_design import read_only
 from scipy import sparse
 from singleindex.design._sweep import count_threads
 
@@ -30,12 +31,6 @@ from singleindex.structures.groups import Repeated
 def long_indices(X):
     X = sparse.csr_array(X)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    return X
-
-
-def read_only(X):
-    X = X.copy()
-    X.flags.writeable = False
     return X
 
 

@@ -37,7 +37,6 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         What w may look like; None means `Sparse()`.
     alpha : float, sequence of float or None, default=None
         Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
-        Any that are named, 0 too, leave dense candidates out.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
         0.001, with more features than rows to 0.01. An empty sequence has the same levels, but none of the
@@ -63,7 +62,7 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         Fit the final link to the held-out indices of the search instead of those of the training rows.
     dense : "auto" or bool, default="auto"
         Whether candidates count that use every feature: ridges, and with fewer rows than features w with
-        more atoms than half the rows. "auto" lets them where there are two rows for each feature, or where
+        more atoms than half the rows. "auto" lets them in where there are two rows for each feature, or where
         they win beyond two standard errors; see `dense_`. True lets them in like all others, which is worth
         trying on text: a document may have none of a few words. False does without. There are none where
         `alpha` or `penalty` are named, or `n_atoms` of at most half the rows, nor for files and Dask.
@@ -201,7 +200,6 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         What w may look like; None means `Sparse()`.
     alpha : float, sequence of float or None, default=None
         Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
-        Any that are named, 0 too, leave dense candidates out.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
         0.001, with more features than rows to 0.01. An empty sequence has no averages uncut.

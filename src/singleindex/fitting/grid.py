@@ -98,10 +98,10 @@ def make_cells(
 
 def may_be_dense(settings: Any, n_rows: float) -> bool:
     """Tell whether dense candidates are worth tracing: nothing is asked of w, or more than few atoms."""
-    if settings.is_open:
-        return True
-    if settings.n_atoms is None or settings.alpha is not None or settings.penalty is not None:
+    if settings.alpha is not None or settings.penalty is not None:
         return False
+    if settings.n_atoms is None:
+        return True
     return is_many(max((k or np.inf for k in listed(settings.n_atoms)), default=0), n_rows)
 
 

@@ -32,7 +32,6 @@ from .trace import NOTHING, Fold, Found, Key, on_split
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
-DENSE = ("auto", True, False)
 # What the whole average keeps of the weight where there are fewer rows than columns: cuts of it are chosen
 # by the same few rows.
 _WHOLE_SHARE = 0.5
@@ -58,7 +57,7 @@ class SearchSettings:
             raise ValueError(f"rule must be one of {RULES}, got {self.rule!r}.")
         if self.refit not in REFITS:
             raise ValueError(f"refit must be one of {REFITS}, got {self.refit!r}.")
-        if not any(self.dense is one or self.dense == one == "auto" for one in DENSE):
+        if not (isinstance(self.dense, bool) or self.dense == "auto"):
             raise ValueError(f'dense must be "auto", True or False, got {self.dense!r}.')
         if self.dense is True and not self.is_open:
             raise ValueError(
