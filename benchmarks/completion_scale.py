@@ -8,7 +8,6 @@ as the ratings grow, over generated data with 20 ratings a row and 40 a column.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -24,6 +23,8 @@ from singleindex.solvers import drive
 from singleindex.solvers.alternate import Ridge
 from singleindex.solvers.completion import Completion, CompletionProblem, prepare_start
 from singleindex.structures.graph import GraphSmoother, as_graph
+
+from .timing import peak_kib
 
 RANK = 10
 
@@ -93,7 +94,7 @@ def measure(name):
     predict = METHODS[name](pairs, y, graph, shape)
     seconds = time.process_time() - began
     error = np.asarray(predict(test_pairs)) - test_y
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_kib() / 2**20
     print(json.dumps([float(np.sqrt(np.mean(error**2))), float(np.mean(np.abs(error))), seconds, peak]))
 
 

@@ -19,12 +19,12 @@ def largest_penalty(X, y):
     return float(np.abs(X.T @ (y - np.mean(y))).max())
 
 
-def l1_search(X, y, scoring):
-    """Return a search among 60 levels of an L1 penalty, by five folds; it is not fitted yet."""
+def l1_search(X, y, scoring, cv=5):
+    """Return a search among 60 levels of an L1 penalty; it is not fitted yet."""
     n, d = X.shape
     levels = largest_penalty(X, y) * np.geomspace(1.0, 1e-3 if n > d else 1e-2, N_LEVELS)
     return LogisticRegressionCV(
-        Cs=1 / levels, l1_ratios=[1], solver="liblinear", cv=5, scoring=scoring, random_state=0,
+        Cs=1 / levels, l1_ratios=[1], solver="liblinear", cv=cv, scoring=scoring, random_state=0,
         use_legacy_attributes=False,
     )  # fmt: skip
 
@@ -39,8 +39,8 @@ def l2_search(X, scoring):
     )
 
 
-def fit_l1(X, y, scoring):
+def fit_l1(X, y, scoring, cv=5):
     """Return standardised columns and the best L1 fit to them, as one model."""
     scaler = StandardScaler().fit(X)
     Z = scaler.transform(X)
-    return make_pipeline(scaler, l1_search(Z, y, scoring).fit(Z, y))
+    return make_pipeline(scaler, l1_search(Z, y, scoring, cv).fit(Z, y))

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
@@ -20,7 +21,11 @@ from singleindex.datasets import TEXT_SETS, load_text
 
 from .grids import l2_search
 
-OURS = ("singleindex", "singleindex, best")
+OURS = {
+    "singleindex": SingleIndexClassifierCV(scoring="neg_log_loss"),
+    "singleindex, best": SingleIndexClassifierCV(scoring="neg_log_loss", rule="best"),
+    "singleindex, dense": SingleIndexClassifierCV(scoring="neg_log_loss", dense=True),
+}
 RIVALS = ("L2", "L2 + sigmoid", "L2 + isotonic")
 
 
@@ -33,10 +38,7 @@ def measure(name, seed):
     l2 = l2_search(X[train], "neg_log_loss").fit(X[train], y[train])
     plain = LogisticRegression(C=float(np.ravel(l2.C_)[0]), solver="liblinear")
     models = {
-        "singleindex": SingleIndexClassifierCV(scoring="neg_log_loss").fit(X[train], y[train]),
-        "singleindex, best": SingleIndexClassifierCV(scoring="neg_log_loss", rule="best").fit(
-            X[train], y[train]
-        ),
+        **{title: clone(model).fit(X[train], y[train]) for title, model in OURS.items()},
         "L2": l2,
         **{
             f"L2 + {kind}": CalibratedClassifierCV(plain, method=kind, cv=5, ensemble=False).fit(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -26,3 +28,8 @@ def median_times(calls: dict, repeats: int = 7) -> dict[str, float]:
 def least_times(calls: dict, repeats: int, clock=time.perf_counter) -> dict[str, float]:
     """Return the least seconds of each call: on a busy machine that is what repeats."""
     return {name: min(t) for name, t in times_in_turns(calls, repeats, clock).items()}
+
+
+def peak_kib() -> int:
+    """Return the peak of this program's memory; that of getrusage counts the program which started it, too."""
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])

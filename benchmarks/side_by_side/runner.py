@@ -29,6 +29,8 @@ CLOSE_ENOUGH = 1e-3
 LINEAR_TASKS = ("path", "single fit", "search", "cold start")
 # Solvers whose data together are larger than this are not alive at the same time.
 _TOGETHER = 200e6
+# A solver that takes longer is not asked for another fit to see what memory it takes.
+_SLOW_S = 10.0
 
 
 @dataclass
@@ -235,7 +237,7 @@ class Stage:
     def _finish(self, task: str, runs: list[Run]) -> None:
         for run in runs:
             answer = self._answer(run)
-            if answer is not None and self._score(task, run, answer):
+            if answer is not None and self._score(task, run, answer) and np.median(run.seconds) < _SLOW_S:
                 run.rise = self._rise(run)
 
     def _score(self, task: str, run: Run, answer: dict[str, Any]) -> bool:
