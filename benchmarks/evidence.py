@@ -22,6 +22,7 @@ SOURCES = {
     "uncertainty.jsonl": ("inspection", *FITS),
 }
 FOLDERS = (ROOT / "benchmarks" / "results", ROOT / "experiments" / "results")
+DEMO = ROOT / "docs" / "images" / "demo.md"
 MADE_FROM = re.compile(r"commit ([0-9a-f]{7,40}(?:-dirty)?)")
 
 
@@ -31,7 +32,7 @@ def stored_results() -> list[Path]:
     found = [path for path in files if path.suffix in (".json", ".jsonl", ".md")]
     measured = {path.with_suffix("") for path in found if path.suffix != ".md"}
     pages = [path for path in found if path.suffix == ".md" and path.with_suffix("") in measured]
-    return sorted(path for path in found if path not in pages and path.name != "runs.json")
+    return sorted(path for path in [*found, DEMO] if path not in pages and path.name != "runs.json")
 
 
 def commits_of(path: Path) -> set[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import warnings
 from pathlib import Path
 
@@ -30,6 +31,11 @@ from singleindex.solvers import Exact, Gradient, Simplicity, drive
 from singleindex.structures import Sparse
 
 ROOT = Path(__file__).parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from benchmarks.provenance import commits_text, source_commit  # noqa: E402
+
 IMAGES = ROOT / "docs" / "images"
 BEGIN, END = "<!-- the table of make demo, by make images -->\n", "<!-- end of the table -->"
 OURS, OTHER, TRUTH = "#0072B2", "#D55E00", "0.45"
@@ -149,10 +155,10 @@ def with_table(page: str, table: str) -> str:
 
 
 def take_from_demo(made: Path, images: Path = IMAGES, page: Path = ROOT / "README.md") -> None:
-    """Keep the picture and the table of the demo, and put the table on the page."""
-    for name in ("demo.png", "demo.md"):
-        shutil.copyfile(made / name, images / name)
-    table = (images / "demo.md").read_text(encoding="utf-8")
+    """Keep the picture and the table of the demo with their commit, and put the table on the page."""
+    shutil.copyfile(made / "demo.png", images / "demo.png")
+    table = f"{(made / 'demo.md').read_text(encoding='utf-8')}\n{commits_text([source_commit()])}\n"
+    (images / "demo.md").write_text(table, encoding="utf-8")
     page.write_text(with_table(page.read_text(encoding="utf-8"), table), encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ from singleindex.datasets import make_single_index
 from singleindex.inspection import resample
 
 N_ROWS, N_NEW, N_FEATURES, CORRELATION, N_TABLES = 1000, 4000, 100, 0.7, 5
-N_LEVELS, N_RIDGES, N_FOLDS = 50, 20, 10
+N_LEVELS, N_RIDGES, N_FOLDS = 50, 20, 5
 # This kind of data was taken because it suits the library; these seeds had no part in that.
 SEEDS = range(20, 20 + N_TABLES)
 # The link that makes the data, how many features matter, and where it is known why the case is lost.
@@ -47,7 +47,7 @@ RMSE: predicted against true probability. Won or lost: zero is outside the 95 % 
 difference (Student's t).
 Every method chooses its settings by {N_FOLDS} folds and log-loss:
 
-- singleindex: the default, {N_LEVELS} penalties for each column scale
+- singleindex: the default search, {N_LEVELS} penalties for each column scale
 - L1: logistic regression, {N_LEVELS} penalties from the largest that lets a feature in down to 1 % of it
 - L1 + isotonic: the same weights, probabilities by isotonic regression on the held-out scores
 - L2: logistic regression, {N_RIDGES} penalties over six decades
@@ -67,7 +67,7 @@ class Answer:
 
 
 def fit_single_index(X, y, X_new):
-    model = SingleIndexClassifierCV().fit(X, y)
+    model = SingleIndexClassifierCV(cv=N_FOLDS).fit(X, y)
     answer = Answer(model.decision_function(X_new), model.predict_proba(X_new)[:, 1], model.n_features_)
     return {"singleindex": answer}
 
@@ -171,7 +171,7 @@ def picture(path):
     """Draw what one model says, how sure it is, and the truth: the first case, the first table."""
     data = make_table(*CASES[0][:2], SEEDS[0])
     X, y = data.X[:N_ROWS], data.y[:N_ROWS]
-    model = SingleIndexClassifierCV().fit(X, y)
+    model = SingleIndexClassifierCV(cv=N_FOLDS).fit(X, y)
     resampled = resample(model, X, y, random_state=0, n_permutations=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     draw_link(left, model, resampled, data)

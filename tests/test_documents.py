@@ -70,7 +70,9 @@ def test_a_table_of_the_demo_goes_between_its_marks(tmp_path):
         (tmp_path / name).write_text("new\n")
     (tmp_path / "images").mkdir()
     figures.take_from_demo(tmp_path, tmp_path / "images", page)
-    assert page.read_text() == f"before\n{figures.BEGIN}\nnew\n\n{figures.END}\nafter\n"
+    stored = (tmp_path / "images" / "demo.md").read_text()
+    assert re.fullmatch(r"new\n\nMade from commit [0-9a-f]+(-dirty)?\.\n", stored)
+    assert page.read_text() == f"before\n{figures.BEGIN}\n{stored}\n{figures.END}\nafter\n"
 
 
 def test_the_stored_table_says_the_settings_of_the_demo():
