@@ -1,4 +1,4 @@
-"""Few rows, thousands of columns: test AUC beside L1-logistic regression, chosen by AUC over the same ten folds.
+"""Few rows, thousands of columns: test AUC beside L1-logistic regression, chosen by AUC over the same folds.
 
 The L1 penalty is one of 60 in the scale of the data, on standardised columns.
 
