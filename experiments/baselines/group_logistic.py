@@ -25,9 +25,8 @@ class GroupLogisticRegression(BaseEstimator):
 
     Attributes
     ----------
-    coef_ : array of shape (n_features, n_outputs)
+    coef_ : array of shape (n_outputs, n_features)
     intercept_ : array of shape (n_outputs,)
-    violation_ : float
     """
 
     def __init__(self, alpha, *, max_iter=2000, tol=1e-5, warm_start=False):
@@ -45,7 +44,7 @@ class GroupLogisticRegression(BaseEstimator):
         step = 4 * len(A) / np.linalg.norm(A, 2) ** 2
         W = np.zeros((A.shape[1], Y.shape[1]))
         if self.warm_start and hasattr(self, "coef_"):
-            W = np.vstack([self.coef_, self.intercept_])
+            W = np.vstack([self.coef_.T, self.intercept_])
         ahead, momentum = W, 1.0
         for n_iter in range(1, self.max_iter + 1):
             new = self._shrink(ahead - step * self._gradient(A, Y, ahead), step)
@@ -54,12 +53,9 @@ class GroupLogisticRegression(BaseEstimator):
             after = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             ahead = new + (momentum - 1) / after * (new - W)
             W, momentum = new, after
-            if n_iter % 10 == 0:
-                self.violation_ = self._violation(A, Y, W)
-                if self.violation_ <= self.tol:
-                    break
-        self.n_iter_ = n_iter
-        self.coef_, self.intercept_ = W[:-1], W[-1]
+            if n_iter % 10 == 0 and self._violation(A, Y, W) <= self.tol:
+                break
+        self.coef_, self.intercept_ = W[:-1].T, W[-1]
         return self
 
     @staticmethod
@@ -83,6 +79,6 @@ class GroupLogisticRegression(BaseEstimator):
         violations.extend(np.linalg.norm(gradient[:-1][~used], axis=1) - self.alpha)
         return float(max(0.0, *violations))
 
-    def predict_proba(self, X):
+    def predict(self, X):
         """Return the probability of each label, or the expected value of each target."""
-        return expit(np.asarray(X) @ self.coef_ + self.intercept_)
+        return expit(np.asarray(X) @ self.coef_.T + self.intercept_)
