@@ -126,23 +126,20 @@ class Part:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a column stands in a row: the best one, behind by no more than the paired error, or behind."""
+    """How a column stands in a row: best, joint (behind by no more than the paired error) or behind."""
 
+    kind: str
     best: str
     behind: Mean  # of the best one, split by split
-    is_best: bool
-
-    @property
-    def kind(self) -> str:
-        return "best" if self.is_best else "behind" if self.behind.side > 0 else "joint"
 
 
 def standing(means: dict[str, Mean], column: str) -> Standing:
     """Return how `column` stands among these means, of which the largest is the best."""
     best = max(means, key=lambda name: means[name].value)
+    behind = means[best].difference(means[column])
     if means[best].value == means[column].value:
-        best = column
-    return Standing(best, means[best].difference(means[column]), best == column)
+        return Standing("best", column, behind)
+    return Standing("behind" if behind.side > 0 else "joint", best, behind)
 
 
 def share_falling(curves: Iterable[Iterable[float]]) -> tuple[float, float]:

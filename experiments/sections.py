@@ -154,14 +154,14 @@ def feature_counts(part: Part) -> Fields:
     body, sides = [], []
     for row, name, means in means_by_features(part):
         used = part.means(row, f"features at {name}")
-        cells = [f"{shown(m, 4)} ({used[method].value:.0f})" for method, m in means.items()]
-        body.append([row[0], name, *cells])
+        cells = [
+            f"{shown(means[m], 4)} ({used[m].value:.0f})" if m in means else ABSENT for m in features.METHODS
+        ]
+        body.append([row[0], name, *cells, shown_gap(means.get("CSI"), means.get("SLR"), 4)])
         if len(means) == 2:
-            ours, theirs = means.values()
-            sides.append(ours.difference(theirs).side)
-            body[-1].append(shown_gap(ours, theirs, 4))
+            sides.append(means["CSI"].difference(means["SLR"]).side)
     return {
-        "cells": as_table(["set", "at most", *part.methods, " − ".join(part.methods)], body),
+        "cells": as_table(["set", "at most", *features.METHODS, " − ".join(features.METHODS)], body),
         "above": sides.count(1),
         "below": sides.count(-1),
         "n": len(sides),

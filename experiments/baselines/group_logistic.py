@@ -12,21 +12,8 @@ class GroupLogisticRegression(BaseEstimator):
 
     The problem of MALSAR's `Logistic_L21`, which the paper used; scikit-learn and skglm have it for least
     squares only. Targets may be any numbers from 0 to 1, not 0 and 1 alone, so that it can be set against
-    bounded responses; the intercepts are not penalised.
-
-    Parameters
-    ----------
-    alpha : float
-    max_iter : int, default=2000
-    tol : float, default=1e-5
-        Ends when no optimality condition is violated by more than this.
-    warm_start : bool, default=False
-        Start from the last fit: for a path of penalties, from strong to weak.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_outputs, n_features)
-    intercept_ : array of shape (n_outputs,)
+    bounded responses; the intercepts are not penalised. It ends when no optimality condition is violated by
+    more than `tol`. With `warm_start` it starts from the last fit, for a path from strong to weak penalties.
     """
 
     def __init__(self, alpha, *, max_iter=2000, tol=1e-5, warm_start=False):

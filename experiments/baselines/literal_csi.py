@@ -23,24 +23,8 @@ class LiteralCSI(RegressorMixin, BaseEstimator):
     Not kept, since it cannot be computed: line 4 evaluates the link at :math:`w_t`, which line 5 only then
     makes. It is evaluated at :math:`w_{t-1}`, where line 3 fitted it.
 
-    Parameters
-    ----------
-    n_atoms : int
-        The s of the paper.
-    step_size : float, default=1.0
-        The η of the paper.
-    alpha : float, default=0.001
-        The λ of the paper.
-    n_iter : int, default=50
-        The T of the paper.
-    on_iteration : callable, default=None
-        Called with t and w_t, from t = 0 on.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features,)
-    knots_ : pair of arrays
-        Index and value of the link between which it is drawn by straight lines, constant outside.
+    `n_atoms`, `step_size`, `alpha` and `n_iter` are the paper's s, η, λ and T; `on_iteration` is called with
+    t and w_t, from t = 0 on. The link is drawn by straight lines between its `knots_`, and constant outside.
     """
 
     def __init__(self, n_atoms, *, step_size=1.0, alpha=0.001, n_iter=50, on_iteration=None):
