@@ -29,6 +29,17 @@ def test_a_record_comes_back_from_its_line(unit, figures, missing):
     assert Record.from_content(json.loads(as_line(record.as_content()))) == record
 
 
+def test_a_line_cut_short_is_passed_over_and_the_next_one_is_whole(tmp_path):
+    store = Store(tmp_path)
+    first, second, third = make_units(3)
+    store.append(Record(first, {"x": 1.0}))
+    with (tmp_path / "part.jsonl").open("a") as file:
+        file.write(as_line(Record(second, {"x": 2.0}).as_content())[:-5])
+    assert set(store.records()) == {first}
+    store.append(Record(third, {"x": 3.0}))
+    assert set(store.records()) == {first, third}
+
+
 def test_the_same_results_give_the_same_files(tmp_path):
     records = [Record(unit, {"x": float(unit.seed)}, run="a") for unit in make_units()]
     for name, order in (("a", records), ("b", records[::-1])):
