@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from . import render
-from .document import as_markdown
-from .run import TABLES, read_runs, run_units, write_runs
-from .sections import document
+from .run import TABLES, run_units, units_of
 from .units import Store, Unit
 
 HERE = Path(__file__).parent
 WORK = HERE / "work"
 QUICK_SEEDS = 1
+DATASETS = sorted({dataset for part in TABLES.values() for dataset, _ in part.ROWS})
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -39,13 +39,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--keep", action="store_true", help="keep units of other commits, too")
     options = parser.parse_args(arguments)
-    unknown = set(options.parts) - set(TABLES) - {"render"}
-    if unknown:
-        parser.error(f"there is no part {sorted(unknown)[0]!r}; there are {', '.join([*TABLES, 'render'])}")
-    known = {name for part in TABLES.values() for name in part.DATASETS}
-    strange = set(options.datasets or ()) - known
-    if strange:
-        parser.error(f"there is no data set {sorted(strange)[0]!r}; there are {', '.join(sorted(known))}")
+    for kind, given, known in (
+        ("part", options.parts, [*TABLES, "render"]),
+        ("data set", options.datasets or (), DATASETS),
+    ):
+        for name in set(given) - set(known):
+            parser.error(f"there is no {kind} {name!r}; there are {', '.join(known)}")
     return options
 
 
@@ -53,12 +52,12 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def units_of(options: argparse.Namespace) -> list[Unit]:
+def chosen_units(options: argparse.Namespace) -> list[Unit]:
     found: list[Unit] = []
     for name in [part for part in options.parts if part != "render"] or TABLES:
         part = TABLES[name]
         default = QUICK_SEEDS if options.quick else part.SEEDS
-        found += part.units(options.seeds or default, options.quick)
+        found += units_of(part, options.seeds or default, options.quick)
     if options.datasets:
         found = [unit for unit in found if unit.dataset in options.datasets]
     if options.methods:
@@ -66,40 +65,30 @@ def units_of(options: argparse.Namespace) -> list[Unit]:
     return found
 
 
-def publish(work: Path, units: list[Unit]) -> None:
-    """Make the finished run the stored results, and write the report of them."""
-    done = Store(work).records()
-    Store(render.STORED).replace(done[unit] for unit in units)
-    used = {done[unit].run for unit in units}
-    write_runs(render.STORED, {name: run for name, run in read_runs(work).items() if name in used})
-
-
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     if options.parts == ["render"]:
-        told(render.write(render.STORED, HERE))
+        tell("written", render.write(render.STORED, HERE))
         return 0
-    work = WORK / ("quick" if options.quick else "full")
-    units = units_of(options)
-    failed = run_units(units, Store(work), options.jobs, options.keep)
-    for line in failed:
-        print(f"failed: {line}", file=sys.stderr)
-    everything = {unit for part in TABLES.values() for unit in part.units(part.SEEDS)}
+    work = Store(WORK / ("quick" if options.quick else "full"))
+    units = chosen_units(options)
+    failed = run_units(units, work, options.jobs, options.keep)
+    tell("failed", failed)
+    everything = {unit for part in TABLES.values() for unit in units_of(part, part.SEEDS)}
     if not failed and set(units) == everything:
-        publish(work, units)
-        told(render.write(render.STORED, HERE))
+        done = work.records()
+        Store(render.STORED).replace((done[unit] for unit in units), work.runs())
+        tell("written", render.write(render.STORED, HERE))
     else:
-        told(render.write(work, work))
-        results, runs = render.read(work)
-        print(as_markdown(render.TITLE, document(results, runs)))
-    for message in render.read(work)[0].missing():
-        print(f"missing: {message}", file=sys.stderr)
+        tell("written", render.write(work.folder, work.folder))
+        print((work.folder / "RESULTS.md").read_text(encoding="utf-8"))
+    tell("missing", render.read(work.folder)[0].missing())
     return 1 if failed else 0
 
 
-def told(paths: list[Path]) -> None:
-    for path in paths:
-        print(f"written: {path}", file=sys.stderr)
+def tell(what: str, things: Iterable[object]) -> None:
+    for thing in things:
+        print(f"{what}: {thing}", file=sys.stderr)
 
 
 if __name__ == "__main__":

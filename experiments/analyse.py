@@ -6,10 +6,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .units import Record
+
+Row = tuple[str, str]
+"""A data set and a variant of it."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Mean:
     def error(self) -> float:
         """NaN where there is one seed only."""
         return (
-            float(np.std(list(self.values.values()), ddof=1) / math.sqrt(self.n)) if self.n > 1 else math.nan
+            float(np.std(list(self.values.values()), ddof=1)) / math.sqrt(self.n) if self.n > 1 else math.nan
         )
 
     def difference(self, other: Mean) -> Mean:
@@ -64,25 +68,13 @@ class Results:
     def of(self, table: str) -> list[Record]:
         return [record for record in self.records if record.unit.table == table]
 
-    def rows(self, table: str, order: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return data sets and variants that have a figure, in this order, others after them."""
-        there = dict.fromkeys((r.unit.dataset, r.unit.variant) for r in self.of(table) if r.figures)
-        first = [row for row in order if row in there]
-        return first + [row for row in there if row not in first]
-
-    def methods(self, table: str, order: Iterable[str]) -> list[str]:
-        there = {r.unit.method for r in self.of(table) if r.figures}
-        return [method for method in order if method in there]
-
     def missing(self) -> dict[str, list[str]]:
         """Return what each missing file kept from running."""
-        found: dict[str, list[str]] = defaultdict(list)
+        found: dict[str, dict[str, None]] = defaultdict(dict)
         for record in self.records:
             if record.missing:
-                name = f"{record.unit.table}: {record.unit.dataset}"
-                if name not in found[record.missing]:
-                    found[record.missing].append(name)
-        return dict(found)
+                found[record.missing][f"{record.unit.table}: {record.unit.dataset}"] = None
+        return {message: list(parts) for message, parts in found.items()}
 
     def processor_minutes(self) -> float:
         return sum(record.figures.get("seconds", 0.0) for record in self.records) / 60
@@ -91,35 +83,63 @@ class Results:
         return len({record.unit.seed for record in self.of(table)})
 
 
+class Part:
+    """The results of one table, whose module has the order of its rows and methods."""
+
+    def __init__(self, results: Results, table: Any):
+        self.name, self._results = table.NAME, results
+        self.records = [record for record in results.of(table.NAME) if record.figures]
+        rows = {(record.unit.dataset, record.unit.variant) for record in self.records}
+        methods = {record.unit.method for record in self.records}
+        self.rows: list[Row] = [row for row in table.ROWS if row in rows]
+        self.methods: list[str] = [method for method in table.METHODS if method in methods]
+
+    def mean(self, row: Row, method: str, figure: str) -> Mean | None:
+        return self._results.mean(self.name, *row, method, figure)
+
+    def means(self, row: Row, figure: str, methods: Iterable[str] | None = None) -> dict[str, Mean]:
+        """Return the means of those methods that have one."""
+        found = {m: self.mean(row, m, figure) for m in (self.methods if methods is None else methods)}
+        return {method: mean for method, mean in found.items() if mean is not None}
+
+    def gaps(self, ours: str, rivals: Iterable[str], figure: str) -> dict[tuple[Row, str], Mean]:
+        """Return the paired differences of a column to others, by row and rival."""
+        found = {}
+        for row in self.rows:
+            means = self.means(row, figure, [ours, *rivals])
+            own = means.pop(ours, None)
+            if own is not None:
+                found |= {(row, rival): own.difference(mean) for rival, mean in means.items()}
+        return {key: gap for key, gap in found.items() if gap.n}
+
+    def curves(self, row: Row, method: str, figure: str) -> list[list[float]]:
+        """Return a figure that is a list, for each seed."""
+        return [
+            record.figures[figure]
+            for record in self.records
+            if (record.unit.dataset, record.unit.variant, record.unit.method) == (*row, method)
+        ]
+
+
 # ---------------------------------------------------------------- comparisons
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a column stands in a row: the best one, behind by no more than the paired error, or behind."""
+    """How a column stands in a row: best, joint (behind by no more than the paired error) or behind."""
 
+    kind: str
     best: str
     behind: Mean  # of the best one, split by split
-    is_best: bool
-
-    @property
-    def is_joint_best(self) -> bool:
-        return self.is_best or self.behind.side <= 0
 
 
-def standing(means: dict[str, Mean], column: str, larger_is_better: bool = True) -> Standing:
-    """Return how `column` stands among these means."""
-    sign = 1 if larger_is_better else -1
-    best = max(means, key=lambda name: sign * means[name].value)
+def standing(means: dict[str, Mean], column: str) -> Standing:
+    """Return how `column` stands among these means, of which the largest is the best."""
+    best = max(means, key=lambda name: means[name].value)
+    behind = means[best].difference(means[column])
     if means[best].value == means[column].value:
-        best = column
-    behind = gain(means[best], means[column], larger_is_better)
-    return Standing(best, behind, best == column)
-
-
-def gain(ours: Mean, theirs: Mean, larger_is_better: bool = True) -> Mean:
-    """Return by how much the first is better, split by split."""
-    return ours.difference(theirs) if larger_is_better else theirs.difference(ours)
+        return Standing("best", column, behind)
+    return Standing("behind" if behind.side > 0 else "joint", best, behind)
 
 
 def share_falling(curves: Iterable[Iterable[float]]) -> tuple[float, float]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from singleindex import SingleIndexClassifier
 
-from . import table1
+from . import classifiers, table1
 from .baselines.neural import best_epoch, make_network
-from .classifiers import METHODS
 from .splits import Split
-from .units import Unit
+from .units import Unit, timed
 
 NAME = "cost"
-DATASETS = ("page", "ath-rel", "cryp-ele")
+ROWS = (("page", "tfidf"), ("ath-rel", "tfidf"), ("cryp-ele", "tfidf"))
+QUICK_ROWS = ROWS[:1]
 SEEDS = 1
 SERIAL = True
 
@@ -28,29 +27,17 @@ def one_index(split: Split) -> None:
 
 def one_network(split: Split) -> None:
     """A single network, with as many epochs as the validation part asks for."""
-    X = split.X.astype(np.float32)
-    parts = (split.train, split.validate)
-    best_epoch(
-        make_network(50, 0.01, len(split.train), 0),
-        *(each for rows in parts for each in (X[rows], split.y[rows])),
-    )
+    X, network = split.X.astype(np.float32), make_network(50, 0.01, len(split.train), 0)
+    best_epoch(network, X[split.train], split.y[split.train], X[split.validate], split.y[split.validate])
 
 
 SINGLE = {"CSI, one fit": one_index, "SLNN, one fit": one_network}
-ORDER = (*METHODS, *SINGLE)
-
-
-def units(n_seeds: int, quick: bool = False) -> list[Unit]:
-    datasets = DATASETS[:1] if quick else DATASETS
-    methods = [method for method in ORDER if method != "null"]
-    return [Unit(NAME, dataset, "tfidf", method, 0) for dataset in datasets for method in methods]
+METHODS = tuple(name for name in (*classifiers.METHODS, *SINGLE) if name != "null")
 
 
 def measure(unit: Unit) -> tuple[dict[str, Any], dict[str, Any]]:
-    if unit.method in METHODS:
-        figures, settings = table1.measure(unit)
-        return {name: figures[name] for name in ("seconds", "auc")}, settings
-    split = table1.split_of(unit.dataset, unit.variant, unit.seed)
-    began = time.process_time()
-    SINGLE[unit.method](split)
-    return {"seconds": time.process_time() - began}, {}
+    if unit.method in SINGLE:
+        split = table1.split_of(unit.dataset, unit.variant, unit.seed)
+        return {"seconds": timed(SINGLE[unit.method], split)[1]}, {}
+    figures, settings = table1.measure(unit)
+    return {name: figures[name] for name in ("seconds", "auc")}, settings

@@ -19,21 +19,13 @@ from .splits import Split
 from .units import Unit
 
 NAME = "features"
-DATASETS = TEXT_SETS
+ROWS = tuple((dataset, "tfidf") for dataset in TEXT_SETS)
+QUICK_ROWS = ROWS[:1]
 SEEDS = 5
 SIZES = (5, 10, 20, 50, 100, 300, 1000)
 QUARTER = "d/4"
 NAMES = (*map(str, SIZES), QUARTER)
 Points = dict[str, tuple[np.ndarray, int]]
-
-
-def units(n_seeds: int, quick: bool = False) -> list[Unit]:
-    return [
-        Unit(NAME, dataset, "tfidf", method, seed)
-        for dataset in (DATASETS[:1] if quick else DATASETS)
-        for seed in range(n_seeds)
-        for method in METHODS
-    ]
 
 
 def sizes_for(d: int) -> dict[str, int]:

@@ -26,19 +26,10 @@ N_ITER = 100
 SEEDS = 10
 # The paper's columns, and columns that all have the same correlation with each other.
 INDEPENDENT, CORRELATED = VARIANTS = ("independent columns", "one common factor")
+ROWS = QUICK_ROWS = tuple((dataset, variant) for dataset in DATASETS for variant in VARIANTS)
 CORRELATION = 0.7
 # A share of the one at which w is zero, for soft thresholds in place of s.
 PENALTY = 0.1
-
-
-def units(n_seeds: int, quick: bool = False) -> list[Unit]:
-    return [
-        Unit(NAME, dataset, variant, method, seed)
-        for dataset in DATASETS
-        for variant in VARIANTS
-        for seed in range(n_seeds)
-        for method in METHODS
-    ]
 
 
 def draw(d: int, seed: int, variant: str = INDEPENDENT) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

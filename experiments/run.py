@@ -1,15 +1,17 @@
-"""The first stage: run units side by side, store each as it ends, pass over those that are stored."""
+"""The first stage: run units side by side, store each as it ends, pass over those that are stored.
+
+A table is a module with a NAME, ROWS (data sets and variants), QUICK_ROWS, METHODS, SEEDS, and `measure`,
+which returns the figures of a unit and the settings that were chosen. One that is SERIAL runs last and alone.
+"""
 
 from __future__ import annotations
 
 import datetime
-import json
 import platform
 import sys
 import time
 import warnings
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from benchmarks.lines import results_of
@@ -23,8 +25,17 @@ PACKAGES = ("singleindex", "numpy", "scipy", "scikit-learn", "lightgbm", "joblib
 # What figures depend on: units of another state of these files are measured anew.
 MEASURED = (
     "src", "meson.build", "experiments/baselines",
-    *(f"experiments/{name}.py" for name in ("classifiers", "completion", "multi_output", "splits", *TABLES)),
+    *(f"experiments/{name}.py" for name in ("classifiers", "splits", *TABLES)),
 )  # fmt: skip
+
+
+def units_of(part: Any, n_seeds: int, quick: bool = False) -> list[Unit]:
+    return [
+        Unit(part.NAME, dataset, variant, method, seed)
+        for dataset, variant in (part.QUICK_ROWS if quick else part.ROWS)
+        for seed in range(n_seeds)
+        for method in part.METHODS
+    ]
 
 
 def measure(unit: Unit, run: str) -> tuple[Record, str]:
@@ -34,13 +45,12 @@ def measure(unit: Unit, run: str) -> tuple[Record, str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             figures, settings = TABLES[unit.table].measure(unit)
-        seconds = {"seconds": time.process_time() - began}
-        record, wrong = Record(unit, seconds | figures, settings, run=run), ""
     except FileNotFoundError as error:
-        record, wrong = Record(unit, missing=str(error), run=run), ""
+        return Record(unit, missing=str(error), run=run), ""
     except Exception as error:  # the other units are worth having
-        record, wrong = Record(unit, run=run), f"{type(error).__name__}: {error}"
-    return record, wrong
+        return Record(unit, run=run), f"{type(error).__name__}: {error}"
+    seconds = {"seconds": time.process_time() - began}
+    return Record(unit, seconds | figures, settings, run=run), ""
 
 
 def run_units(units: list[Unit], store: Store, n_jobs: int, keep: bool = False) -> list[str]:
@@ -54,7 +64,7 @@ def run_units(units: list[Unit], store: Store, n_jobs: int, keep: bool = False) 
     parallel = [unit for unit in todo if unit not in serial]
     if len(todo) < len(units):
         print(f"{len(units) - len(todo)} of {len(units)} units are stored already", file=sys.stderr)
-    run = note_run(store.folder) if todo else ""
+    run = note_run(store) if todo else ""
     failed: list[str] = []
     for title, group, jobs in (("side by side", parallel, n_jobs), ("one by one", serial, 1)):
         began = time.monotonic()
@@ -65,16 +75,14 @@ def run_units(units: list[Unit], store: Store, n_jobs: int, keep: bool = False) 
             else:
                 store.append(record)
             minutes = (time.monotonic() - began) / 60
-            print(
-                f"[{title}] {count}/{len(group)} units in {minutes:.1f} min; {record.unit.name}",
-                file=sys.stderr, flush=True,
-            )  # fmt: skip
+            told = f"[{title}] {count}/{len(group)} units in {minutes:.1f} min; {record.unit.name}"
+            print(told, file=sys.stderr, flush=True)
     return failed
 
 
 def stored_units(store: Store, keep: bool) -> set[Unit]:
     """Return the units that need not be run: those of this commit, or with `keep` of any."""
-    runs, now = read_runs(store.folder), commit()
+    runs, now = store.runs(), commit()
     of_now = {name for name, run in runs.items() if run["commit"] == now and not now.endswith(DIRTY)}
     return {
         unit
@@ -86,32 +94,19 @@ def stored_units(store: Store, keep: bool) -> set[Unit]:
 # ---------------------------------------------------------------- what was run with what
 
 
-def note_run(folder: Path) -> str:
+def note_run(store: Store) -> str:
     """Write down with what this run is made, and return its name."""
-    told, runs = describe(), read_runs(folder)
-    name = f"{told['date']}-{len(runs) + 1}"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_runs(folder, runs | {name: told})
-    return name
-
-
-def read_runs(folder: Path) -> dict[str, dict[str, Any]]:
-    path = folder / "runs.json"
-    return json.loads(path.read_text()) if path.exists() else {}
-
-
-def write_runs(folder: Path, runs: dict[str, dict[str, Any]]) -> None:
-    (folder / "runs.json").write_text(json.dumps(runs, indent=1, sort_keys=True) + "\n")
-
-
-def describe() -> dict[str, Any]:
-    return {
-        "date": str(datetime.date.today()),
+    runs, today = store.runs(), str(datetime.date.today())
+    name = f"{today}-{len(runs) + 1}"
+    made_with = {
+        "date": today,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "packages": {name: version_of(name) for name in PACKAGES},
         "commit": commit(),
     }
+    store.write_runs(runs | {name: made_with})
+    return name
 
 
 def version_of(package: str) -> str:

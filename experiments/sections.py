@@ -1,201 +1,63 @@
-"""The third stage, first half: from results to the blocks of a document."""
+"""The third stage, first half: what each section's template is filled with, and the pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from benchmarks.charts import dot_rows
+from benchmarks.charts import Band, band_panels, dot_rows
 
-from . import cost, features, paper_figures, table1, table2, table3
-from .analyse import Mean, Results, standing
-from .claims import (
-    COMPLETION_PAIRS,
-    CSI_GROUPS,
-    GROUP_RIVALS,
-    OURS,
-    all_claims,
-    level_with_l1,
-    means_of,
-)
-from .classifiers import METHODS, PAPER_COLUMNS, VARIANTS
-from .convergence import convergence
-from .document import Block, Picture, bullets, captioned_table, heading
-from .limits import limits
-from .notes import NOTES
+from . import classifiers, cost, features, figure, paper_figures, table1, table2, table3
+from .analyse import Mean, Part, Results, Row, fit_inverse, share_falling, standing
+from .baselines import neural
+from .claims import COMPLETION_PAIRS, GROUP_RIVALS, OUR_GROUPS, OURS
+from .units import Runs
 
 ABSENT = "–"
+Fields = dict[str, Any]
 
 
-def shown(mean: Mean | None, digits: int = 3, best: bool = False) -> str:
-    if mean is None:
+def shown(mean: Mean | None, digits: int = 3, bold: bool = False, sign: str = "") -> str:
+    if mean is None or not mean.n:
         return ABSENT
     error = f" ± {mean.error:.{digits}f}" if mean.n > 1 else ""
-    cell = f"{mean.value:.{digits}f}{error}"
-    return f"**{cell}**" if best else cell
+    cell = f"{mean.value:{sign}.{digits}f}{error}"
+    return f"**{cell}**" if bold else cell
 
 
-def shown_gap(ours: Mean | None, theirs: Mean | None, digits: int = 3) -> str:
+def shown_gap(ours: Mean | None, theirs: Mean | None, digits: int) -> str:
     """Return a paired difference; bold beyond its standard error, whichever way."""
-    if ours is None or theirs is None or not (gap := ours.difference(theirs)).n:
+    if ours is None or theirs is None:
         return ABSENT
-    error = f" ± {gap.error:.{digits}f}" if gap.n > 1 else ""
-    cell = f"{gap.value:+.{digits}f}{error}"
-    return f"**{cell}**" if gap.n > 1 and gap.side else cell
+    gap = ours.difference(theirs)
+    return shown(gap, digits, gap.n > 1 and gap.side != 0, "+")
+
+
+def as_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
+
+
+def cells_of(
+    part: Part, row: Row, name: str, digits: int = 3, rivals: Collection[str] = (), better: Callable = max
+) -> list[str]:
+    """Return the means of a row; bold is the better one of `rivals`."""
+    means = part.means(row, name)
+    best = better((m for m in means if m in rivals), key=lambda m: means[m].value, default=None)
+    return [shown(means.get(m), digits, m == best) for m in part.methods]
 
 
 def gap_table(
-    results: Results, table: str, rows, pairs: Sequence[tuple[str, str]], figure: str, title: str, digits: int
+    part: Part, rows: Iterable[Row], pairs: Iterable[tuple[str, str]], name: str, digits: int
 ) -> str:
     """Return differences over the same splits, a column for each pair that was measured."""
-    there = set(results.methods(table, [name for pair in pairs for name in pair]))
-    pairs = [pair for pair in pairs if set(pair) <= there]
+    pairs = [pair for pair in pairs if set(pair) <= set(part.methods)]
     body = [
-        [*row, *(shown_gap(*(results.mean(table, *row, m, figure) for m in pair), digits) for pair in pairs)]
-        for row in rows
+        [*row, *(shown_gap(*(part.mean(row, m, name) for m in p), digits) for p in pairs)] for row in rows
     ]
-    caption = f"{title}: paired differences over the same splits; bold beyond one standard error"
-    return captioned_table(
-        caption, ["set", "variant", *(f"{ours} − {theirs}" for ours, theirs in pairs)], body
-    )
-
-
-def document(results: Results, runs: dict[str, dict]) -> list[Block]:
-    """Return the whole report."""
-    return [
-        *opening(results, runs),
-        *verdicts(results),
-        *sparse_recovery(results),
-        *feature_counts(results),
-        *groups(results),
-        *completion(results),
-        *convergence(results),
-        *costs(results),
-        *limits(results),
-    ]
-
-
-def opening(results: Results, runs: dict[str, dict]) -> list[Block]:
-    used = {record.run for record in results.records}
-    lines = [run_line(runs[name]) for name in sorted(used) if name in runs]
-    seeds = ", ".join(
-        f"{title} {results.n_seeds(name)}"
-        for name, title in (
-            ("table1", "Table 1"),
-            ("features", "features"),
-            ("table2", "Table 2"),
-            ("table3", "Table 3"),
-            ("figure", "figure"),
-        )
-        if results.n_seeds(name)
-    )
-    return [
-        "Generated by `make paper` from the stored results in `experiments/results/`; no figure and no "
-        "verdict is typed by hand. “Paper” is Ganti, Rao, Balzano, Willett & Nowak, AAAI 2017. Means are "
-        "over random splits, ± is one standard error of the mean.",
-        f"Seeds, counted from 0: {seeds}. All units together took {results.processor_minutes():.0f} "
-        "minutes of processor time."
-        if seeds
-        else "Nothing has been run yet.",
-        bullets(sorted(set(lines))),
-    ]
-
-
-def run_line(run: dict) -> str:
-    packages = ", ".join(f"{name} {version}" for name, version in run["packages"].items())
-    at = f", commit {run['commit']}" if run.get("commit") else ""
-    return f"Run of {run['date']}{at}: Python {run['python']} on {run['machine']}, {packages}."
-
-
-def verdicts(results: Results) -> list[Block]:
-    rows = [(claim.said, f"**{claim.verdict}**", claim.found) for claim in all_claims(results)]
-    return [
-        heading("What the paper says, and what comes out"),
-        captioned_table("Verdicts computed from the tables below", ("The paper", "Here", "Figures"), rows),
-    ]
-
-
-# ---------------------------------------------------------------- Table 1
-
-
-def sparse_recovery(results: Results) -> list[Block]:
-    rows = results.rows(table1.NAME, table1.ROWS)
-    if not rows:
-        return [heading("Table 1: sparse recovery"), "Not run."]
-    blocks: list[Block] = [heading("Table 1: sparse recovery"), *NOTES["table1"]]
-    blocks.append(auc_picture(results, rows))
-    blocks.append(auc_table(results, rows))
-    pairs = [(OURS, name) for name in METHODS if name not in (OURS, "null")]
-    blocks.append(gap_table(results, table1.NAME, rows, pairs, "auc", "Test AUC", 4))
-    blocks.append(beside_the_paper(results, rows))
-    for name, title, digits in (
-        ("accuracy", "Accuracy", 3), ("log_loss", "Log-loss", 3), ("n_features", "Features used", 0),
-        ("seconds", "Seconds of processor time, choice of settings included", 1),
-    ):  # fmt: skip
-        blocks.append(plain_table(results, table1.NAME, rows, tuple(METHODS), name, title, digits))
-    return blocks
-
-
-def auc_table(results: Results, rows) -> str:
-    methods = results.methods(table1.NAME, METHODS)
-    body = []
-    for row in rows:
-        means = means_of(results, table1.NAME, row, methods, "auc")
-        paper = {name: mean for name, mean in means.items() if name in PAPER_COLUMNS}
-        best = max(paper, key=lambda name: paper[name].value) if paper else ""
-        cells = [shown(means.get(name), best=name == best) for name in methods]
-        body.append([*row, *cells, place_of(paper)])
-    head = ["set", "X", *methods, f"{OURS}, among the paper's columns"]
-    return captioned_table("Test AUC; bold is the best of the paper's columns", head, body)
-
-
-def place_of(means: dict[str, Mean]) -> str:
-    if OURS not in means or len(means) < 2:
-        return ABSENT
-    place = standing(means, OURS)
-    if place.is_best:
-        return "best"
-    apart = f"{place.behind.value:.4f} ± {place.behind.error:.4f} behind {place.best}"
-    return f"joint best ({apart})" if place.is_joint_best else apart
-
-
-def beside_the_paper(results: Results, rows) -> str:
-    methods = [
-        m
-        for m in results.methods(table1.NAME, PAPER_COLUMNS | VARIANTS)
-        if paper_figures.auc("link", m) is not None
-    ]
-    body = []
-    for row in rows:
-        cells = []
-        for method in methods:
-            mean, printed = results.mean(table1.NAME, *row, method, "auc"), paper_figures.auc(row[0], method)
-            known = mean is not None and printed is not None
-            cells.append(
-                f"{mean.value:.3f} / {printed:.3f} / {mean.value - printed:+.3f}" if known else ABSENT
-            )
-        body.append([*row, *cells])
-    return captioned_table("Test AUC: ours / the paper's / difference", ["set", "X", *methods], body)
-
-
-def plain_table(
-    results: Results, table: str, rows, order: Sequence[str], name: str, title: str, digits: int
-) -> str:
-    methods = results.methods(table, order)
-    body = [[*row, *(shown(results.mean(table, *row, m, name), digits) for m in methods)] for row in rows]
-    return captioned_table(title, ["set", "variant" if table != table1.NAME else "X", *methods], body)
-
-
-def auc_picture(results: Results, rows) -> Picture:
-    names = [m for m in results.methods(table1.NAME, METHODS) if m != "null"]
-    drawn = {}
-    for row in rows:
-        means = means_of(results, table1.NAME, row, names, "auc")
-        drawn[f"{row[0]}, {row[1]}"] = errors_drawn(means)
-    picture = dot_rows(drawn, names, "One minus the test AUC, every method on every row")
-    caption = "One minus the test AUC, with one standard error, by powers of ten: further left is better."
-    return Picture("auc", caption, picture)
+    return as_table(["set", "variant", *(f"{ours} − {theirs}" for ours, theirs in pairs)], body)
 
 
 def errors_drawn(means: dict[str, Mean]) -> dict[str, tuple[float, float]]:
@@ -203,151 +65,237 @@ def errors_drawn(means: dict[str, Mean]) -> dict[str, tuple[float, float]]:
     return {m: (1 - mean.value, float(np.nan_to_num(mean.error))) for m, mean in means.items()}
 
 
+def numbers(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def bullets(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+# ---------------------------------------------------------------- what was run
+
+
+def opening(results: Results, runs: Runs) -> Fields | None:
+    if not results.records:
+        return None
+    titles = {name: name.replace("table", "Table ") for name in SECTIONS if name != "cost"}
+    seeds = {title: results.n_seeds(name) for name, title in titles.items()}
+    used = {record.run for record in results.records}
+    return {
+        "seeds": ", ".join(f"{title} {n}" for title, n in seeds.items() if n),
+        "minutes": results.processor_minutes(),
+        "runs": bullets(sorted({run_line(runs[name]) for name in used if name in runs})),
+    }
+
+
+def run_line(run: dict[str, Any]) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in run["packages"].items())
+    source = f"Run of {run['date']}, commit {run['commit']}"
+    return f"{source}: Python {run['python']} on {run['machine']}, {packages}."
+
+
+# ---------------------------------------------------------------- Table 1
+
+
+def sparse_recovery(part: Part) -> Fields:
+    head = ["set", "X", *part.methods]
+    auc = [
+        [*row, *cells_of(part, row, "auc", rivals=classifiers.PAPER_COLUMNS), place_of(part, row)]
+        for row in part.rows
+    ]
+    plain = {
+        name: as_table(head, [[*row, *cells_of(part, row, name, digits)] for row in part.rows])
+        for name, digits in {"accuracy": 3, "log_loss": 3, "n_features": 0, "seconds": 1}.items()
+    }
+    pairs = [(OURS, method) for method in part.methods if method not in (OURS, "null")]
+    return plain | {
+        "auc": as_table([*head, f"{OURS}, among the paper's columns"], auc),
+        "gaps": gap_table(part, part.rows, pairs, "auc", 4),
+        "beside_the_paper": beside_the_paper(part),
+        "classifiers": classifiers,
+        "neural": neural,
+        "slisotron_iterations": numbers(classifiers.SLISOTRON_ITERATIONS),
+        "step_sizes": numbers(classifiers.STEP_SIZES),
+        "shapes": ", ".join(f"({n}, {rate:g})" for n, rate in neural.SHAPES),
+        "millions": neural.MOST_WEIGHTS / 1e6,
+    }
+
+
+def place_of(part: Part, row: Row) -> str:
+    means = part.means(row, "auc", classifiers.PAPER_COLUMNS)
+    if OURS not in means or len(means) < 2:
+        return ABSENT
+    place = standing(means, OURS)
+    apart = f"{place.behind.value:.4f} ± {place.behind.error:.4f} behind {place.best}"
+    return {"best": "best", "joint": f"joint best ({apart})", "behind": apart}[place.kind]
+
+
+def beside_the_paper(part: Part) -> str:
+    methods = [m for m in part.methods if paper_figures.auc("link", m) is not None]
+
+    def cell(row: Row, method: str) -> str:
+        mean, printed = part.mean(row, method, "auc"), paper_figures.auc(row[0], method)
+        return f"{mean.value:.3f} / {printed:.3f} / {mean.value - printed:+.3f}" if mean else ABSENT
+
+    return as_table(["set", "X", *methods], [[*row, *(cell(row, m) for m in methods)] for row in part.rows])
+
+
+def auc_picture(part: Part) -> str:
+    names = [m for m in part.methods if m != "null"]
+    drawn = {", ".join(row): errors_drawn(part.means(row, "auc", names)) for row in part.rows}
+    return dot_rows(drawn, names, "One minus the test AUC, every method on every row")
+
+
 # ---------------------------------------------------------------- AUC against the number of features
 
 
-def feature_counts(results: Results) -> list[Block]:
-    rows = results.rows(features.NAME, [(dataset, "tfidf") for dataset in features.DATASETS])
-    blocks: list[Block] = [heading("AUC against the number of features")]
-    if not rows:
-        return [*blocks, "Not run."]
-    gaps = level_with_l1(results)
-    verdict = (
-        f"CSI is above L1-logistic regression with as many features by more than the paired error in "
-        f"{sum(gap.side > 0 for gap in gaps)} of {len(gaps)} cells, and below it by more in "
-        f"{sum(gap.side < 0 for gap in gaps)}."
-    )
-    body, drawn = [], {}
-    for row in rows:
+def feature_counts(part: Part) -> Fields:
+    body, sides = [], []
+    for row, name, means in means_by_features(part):
+        used = part.means(row, f"features at {name}")
+        cells = [
+            f"{shown(means[m], 4)} ({used[m].value:.0f})" if m in means else ABSENT for m in features.METHODS
+        ]
+        body.append([row[0], name, *cells, shown_gap(means.get("CSI"), means.get("SLR"), 4)])
+        if len(means) == 2:
+            sides.append(means["CSI"].difference(means["SLR"]).side)
+    return {
+        "cells": as_table(["set", "at most", *features.METHODS, " − ".join(features.METHODS)], body),
+        "above": sides.count(1),
+        "below": sides.count(-1),
+        "n": len(sides),
+        "classifiers": classifiers,
+    }
+
+
+def means_by_features(part: Part) -> Iterator[tuple[Row, str, dict[str, Mean]]]:
+    for row in part.rows:
         for name in features.NAMES:
-            means = means_of(results, features.NAME, row, features.METHODS, f"auc at {name}")
-            if not means:
-                continue
-            used = means_of(results, features.NAME, row, features.METHODS, f"features at {name}")
-            cells = [
-                f"{shown(means[m], 4)} ({used[m].value:.0f})" if m in means else ABSENT
-                for m in features.METHODS
-            ]
-            gap = shown_gap(*(means.get(m) for m in features.METHODS), 4)
-            body.append([row[0], name, *cells, gap])
-            drawn[f"{row[0]}, {name}"] = errors_drawn(means)
-    names = list(features.METHODS)
-    return [
-        *blocks,
-        *NOTES["features"],
-        verdict,
-        Picture(
-            "features",
-            "One minus the test AUC with so many features at most, by powers of ten: further left is better.",
-            dot_rows(drawn, names, "One minus the test AUC against the number of features"),
-        ),
-        captioned_table(
-            "Test AUC, features in use in brackets, and paired differences; bold beyond one standard error",
-            ["set", "at most", *names, " − ".join(names)], body,
-        ),
-    ]  # fmt: skip
+            means = part.means(row, f"auc at {name}")
+            if means:
+                yield row, name, means
+
+
+def features_picture(part: Part) -> str:
+    drawn = {f"{row[0]}, {name}": errors_drawn(means) for row, name, means in means_by_features(part)}
+    return dot_rows(drawn, part.methods, "One minus the test AUC against the number of features")
 
 
 # ---------------------------------------------------------------- Tables 2 and 3
 
 
-def groups(results: Results) -> list[Block]:
-    rows = results.rows(
-        table2.NAME,
-        [("atp7d", v) for v in table2.ATP_VARIANTS] + [("flags", v) for v in table2.FLAG_VARIANTS],
-    )
-    blocks: list[Block] = [heading("Table 2: group sparsity")]
-    if not rows:
-        return [*blocks, "Not run."]
-    blocks += NOTES["table2"]
-    methods = results.methods(table2.NAME, table2.NUMBER_METHODS)
-    pairs = [(ours, theirs) for ours in CSI_GROUPS for theirs in GROUP_RIVALS]
-    for dataset, name, title, larger in (
-        ("atp7d", "mse", "atp7d, test MSE, y standardised (lower is better)", False),
-        ("atp7d", "mse_in_range", "atp7d, test MSE, y scaled to [-1, 1] (lower is better)", False),
-        ("flags", "f1_micro", "flags, test F1, micro average (higher is better)", True),
-        ("flags", "f1_macro", "flags, test F1, macro average (higher is better)", True),
+def groups(part: Part) -> Fields:
+    rivals = {*OUR_GROUPS, *GROUP_RIVALS}
+    pairs = [(ours, theirs) for ours in OUR_GROUPS for theirs in GROUP_RIVALS]
+    fields: Fields = {"table2": table2}
+    for name, dataset, better in (
+        ("mse", "atp7d", min),
+        ("mse_in_range", "atp7d", min),
+        ("f1_micro", "flags", max),
+        ("f1_macro", "flags", max),
     ):
-        chosen = [row for row in rows if row[0] == dataset]
-        if chosen:
-            blocks.append(group_table(results, chosen, methods, name, title, larger))
-            blocks.append(gap_table(results, table2.NAME, chosen, pairs, name, title.split(" (")[0], 3))
-    return blocks
+        rows = [row for row in part.rows if row[0] == dataset]
+        printed = paper_figures.GROUPS[dataset]
+        body = [[row[1], *cells_of(part, row, name, 3, rivals, better)] for row in rows]
+        body.append(["the paper", *(f"{printed[m]:.4f}" if m in printed else ABSENT for m in part.methods)])
+        fields[name] = as_table(["variant", *part.methods], body)
+        fields[f"{name}_gaps"] = gap_table(part, rows, pairs, name, 3)
+    return fields
 
 
-def group_table(results: Results, rows, methods, name: str, title: str, larger: bool) -> str:
+def matrices(part: Part) -> Fields:
     body = []
-    for row in rows:
-        means = means_of(results, table2.NAME, row, methods, name)
-        rivals = {m: mean for m, mean in means.items() if m not in ("random forest", "null")}
-        pick = max if larger else min
-        best = pick(rivals, key=lambda m: rivals[m].value) if rivals else ""
-        body.append([row[1], *(shown(means.get(m), best=m == best) for m in methods)])
-    printed = paper_figures.GROUPS[rows[0][0]]
-    cells = [
-        f"{printed['CSI' if m.startswith('CSI') else m]:.4f}" if paper_has(m) else ABSENT for m in methods
-    ]
-    note = (
-        "; the paper does not say which average"
-        if rows[0][0] == "flags"
-        else "; the paper does not say how it scaled y"
-    )
-    return captioned_table(title + note, ["variant", *methods], [*body, ["the paper", *cells]])
-
-
-def paper_has(method: str) -> bool:
-    return method in ("Logistic", "Linear", "CSI (5 groups)")
-
-
-def completion(results: Results) -> list[Block]:
-    rows = results.rows(table3.NAME, table3.ROWS)
-    blocks: list[Block] = [heading("Table 3: matrix completion")]
-    if not rows:
-        return [*blocks, "Not run."]
-    methods = results.methods(table3.NAME, table3.METHODS)
-    body = []
-    for row in rows:
-        means = means_of(results, table3.NAME, row, methods, "mse")
-        best = min(means, key=lambda m: means[m].value)
-        sizes = [results.mean(table3.NAME, *row, methods[0], name) for name in ("n_test", "n_links")]
+    for row in part.rows:
+        sizes = [part.mean(row, part.methods[0], name) for name in ("n_test", "n_links")]
         counts = [f"{mean.value:.0f}" if mean else ABSENT for mean in sizes]
-        body.append([*row, *counts, *(shown(means.get(m), 4, m == best) for m in methods)])
+        body.append([*row, *counts, *cells_of(part, row, "mse", 4, part.methods, min)])
     for name, printed in paper_figures.COMPLETION.items():
-        cells = [f"{printed[m]:.4f}" if m in printed else ABSENT for m in methods]
+        cells = [f"{printed[m]:.4f}" if m in printed else ABSENT for m in part.methods]
         body.append([f"the paper, {name}", "", str(printed["n_test"]), str(printed["n_links"]), *cells])
-    head = ["set", "variant", "test ratings", "links", *methods]
-    rates = plain_table(results, table3.NAME, rows, table3.METHODS, "error_rate", "Share of wrong signs", 3)
-    return [
-        *blocks,
-        *NOTES["table3"],
-        captioned_table("Test MSE on −1 and 1 (lower is better)", head, body),
-        gap_table(results, table3.NAME, rows, COMPLETION_PAIRS, "mse", "Test MSE", 4),
-        rates,
-    ]
+    wrong = [[*row, *cells_of(part, row, "error_rate")] for row in part.rows]
+    return {
+        "mse": as_table(["set", "variant", "test ratings", "links", *part.methods], body),
+        "gaps": gap_table(part, part.rows, COMPLETION_PAIRS, "mse", 4),
+        "error_rate": as_table(["set", "variant", *part.methods], wrong),
+        "table3": table3,
+    }
 
 
-# ---------------------------------------------------------------- cost, and what is left
+# ---------------------------------------------------------------- the figure, and cost
 
 
-def costs(results: Results) -> list[Block]:
-    rows = results.rows(cost.NAME, [(dataset, "tfidf") for dataset in cost.DATASETS])
-    blocks: list[Block] = [heading("Cost")]
-    if not rows:
-        return [*blocks, "Not run."]
-    methods = results.methods(cost.NAME, cost.ORDER)
-    body, drawn = [], {}
-    for row in rows:
-        seconds = {m: mean.value for m, mean in means_of(results, cost.NAME, row, methods, "seconds").items()}
-        drawn[row[0]] = {m: (value, 0.0) for m, value in seconds.items()}
-        unit = seconds.get(OURS)
-        cells = [
-            f"{seconds[m]:.1f} s ({seconds[m] / unit:.2f})" if m in seconds and unit else ABSENT
-            for m in methods
-        ]
-        body.append([row[0], *cells])
-    picture = dot_rows(drawn, methods, "Seconds of training")
-    table = captioned_table(
-        f"Seconds of processor time, and their ratio to those of {OURS}", ["set", *methods], body
-    )
-    seconds = Picture("cost", "Seconds of processor time, by powers of ten.", picture)
-    return [*blocks, *NOTES["cost"], seconds, table]
+def convergence(part: Part) -> Fields:
+    body = []
+    for title, runs in curves_told(part):
+        never, rising = share_falling(runs)
+        mean = np.mean(runs, axis=0)
+        least = int(np.argmin(mean))
+        slope, level, r2 = fit_inverse(mean[1:])
+        body.append([
+            title, f"{mean[0]:.3f}", f"{mean[least]:.3f} at t = {least}", f"{mean[-1]:.3f}", f"{never:.0%}",
+            f"{rising:.0%}", f"{slope:.2f}/t + {level:.3f}", f"{r2:.2f}",
+        ])  # fmt: skip
+    head = ["", "start", "least", "end", "runs that never rise", "steps that rise", "fit from t = 1 on", "R²"]
+    return {"curves": as_table(head, body), "figure": figure, "dimensions": numbers(figure.DIMENSIONS)}
+
+
+def curves_told(part: Part) -> Iterator[tuple[str, list[list[float]]]]:
+    """Yield the raw distances that the paper speaks of, then all distances of directions."""
+    raw = ("CSI as printed", "CSI corrected")
+    wanted = [("distance", "‖w_t − w⋆‖", figure.INDEPENDENT, method) for method in raw]
+    wanted += [("direction", "directions", v, method) for v in figure.VARIANTS for method in figure.METHODS]
+    for name, title, variant, method in wanted:
+        for dataset in figure.DATASETS:
+            runs = part.curves((dataset, variant), method, name)
+            if runs:
+                yield f"{title}, {variant}, {method}, {dataset}", runs
+
+
+def convergence_picture(part: Part) -> str:
+    """Draw the distance of directions: columns of panels for the two designs, rows for the dimensions."""
+    panels = []
+    for row in part.rows:
+        curves = []
+        for k, method in enumerate(figure.METHODS):
+            runs = part.curves(row, method, "direction")
+            if runs:
+                low, high = np.quantile(runs, (0.1, 0.9), axis=0)
+                curves.append(Band(np.mean(runs, axis=0), low, high, k))
+        panels.append((f"{row[1]}, {row[0]}", curves))
+    return band_panels(panels, list(figure.METHODS), "Distance of the iterates from w⋆")
+
+
+def costs(part: Part) -> Fields:
+    def cell(means: dict[str, Mean], method: str) -> str:
+        if not {method, OURS} <= means.keys():
+            return ABSENT
+        return f"{means[method].value:.1f} s ({means[method].value / means[OURS].value:.2f})"
+
+    body = [[row[0], *(cell(part.means(row, "seconds"), m) for m in part.methods)] for row in part.rows]
+    return {"seconds": as_table(["set", *part.methods], body)}
+
+
+def cost_picture(part: Part) -> str:
+    drawn = {
+        row[0]: {m: (mean.value, 0.0) for m, mean in part.means(row, "seconds").items()} for row in part.rows
+    }
+    return dot_rows(drawn, part.methods, "Seconds of training")
+
+
+# By template: the table that it shows, and what fills it.
+SECTIONS = {
+    "table1": (table1, sparse_recovery),
+    "features": (features, feature_counts),
+    "table2": (table2, groups),
+    "table3": (table3, matrices),
+    "figure": (figure, convergence),
+    "cost": (cost, costs),
+}
+# By file, likewise.
+PICTURES = {
+    "auc": (table1, auc_picture),
+    "features": (features, features_picture),
+    "convergence": (figure, convergence_picture),
+    "cost": (cost, cost_picture),
+}

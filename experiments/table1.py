@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from singleindex.datasets import TEXT_SETS, load_text
 
 from .classifiers import METHODS, Outcome
 from .splits import Split, shuffled
-from .units import Unit
+from .units import Unit, timed
 
 NAME = "table1"
 SHARES = (0.5, 0.25, 0.25)
@@ -26,18 +25,7 @@ ROWS = tuple(
     if not (variant == "counts" and dataset in WITHOUT_COUNTS)
 )
 QUICK_ROWS = (("link", "tfidf"), ("page", "tfidf"), ("ath-rel", "tfidf"))
-DATASETS = TEXT_SETS
 SEEDS = 5
-
-
-def units(n_seeds: int, quick: bool = False) -> list[Unit]:
-    rows = QUICK_ROWS if quick else ROWS
-    return [
-        Unit(NAME, dataset, variant, method, seed)
-        for dataset, variant in rows
-        for seed in range(n_seeds)
-        for method in METHODS
-    ]
 
 
 @functools.lru_cache(maxsize=2)
@@ -53,9 +41,7 @@ def split_of(dataset: str, variant: str, seed: int) -> Split:
 
 def measure(unit: Unit) -> tuple[dict[str, Any], dict[str, Any]]:
     split = split_of(unit.dataset, unit.variant, unit.seed)
-    began = time.process_time()
-    outcome = METHODS[unit.method](split, unit.seed)
-    seconds = time.process_time() - began
+    outcome, seconds = timed(METHODS[unit.method], split, unit.seed)
     return figures_of(outcome, split) | {"seconds": seconds}, outcome.settings
 
 

@@ -12,22 +12,8 @@ class GroupLogisticRegression(BaseEstimator):
 
     The problem of MALSAR's `Logistic_L21`, which the paper used; scikit-learn and skglm have it for least
     squares only. Targets may be any numbers from 0 to 1, not 0 and 1 alone, so that it can be set against
-    bounded responses; the intercepts are not penalised.
-
-    Parameters
-    ----------
-    alpha : float
-    max_iter : int, default=2000
-    tol : float, default=1e-5
-        Ends when no optimality condition is violated by more than this.
-    warm_start : bool, default=False
-        Start from the last fit: for a path of penalties, from strong to weak.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features, n_outputs)
-    intercept_ : array of shape (n_outputs,)
-    violation_ : float
+    bounded responses; the intercepts are not penalised. It ends when no optimality condition is violated by
+    more than `tol`. With `warm_start` it starts from the last fit, for a path from strong to weak penalties.
     """
 
     def __init__(self, alpha, *, max_iter=2000, tol=1e-5, warm_start=False):
@@ -45,7 +31,7 @@ class GroupLogisticRegression(BaseEstimator):
         step = 4 * len(A) / np.linalg.norm(A, 2) ** 2
         W = np.zeros((A.shape[1], Y.shape[1]))
         if self.warm_start and hasattr(self, "coef_"):
-            W = np.vstack([self.coef_, self.intercept_])
+            W = np.vstack([self.coef_.T, self.intercept_])
         ahead, momentum = W, 1.0
         for n_iter in range(1, self.max_iter + 1):
             new = self._shrink(ahead - step * self._gradient(A, Y, ahead), step)
@@ -54,12 +40,9 @@ class GroupLogisticRegression(BaseEstimator):
             after = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             ahead = new + (momentum - 1) / after * (new - W)
             W, momentum = new, after
-            if n_iter % 10 == 0:
-                self.violation_ = self._violation(A, Y, W)
-                if self.violation_ <= self.tol:
-                    break
-        self.n_iter_ = n_iter
-        self.coef_, self.intercept_ = W[:-1], W[-1]
+            if n_iter % 10 == 0 and self._violation(A, Y, W) <= self.tol:
+                break
+        self.coef_, self.intercept_ = W[:-1].T, W[-1]
         return self
 
     @staticmethod
@@ -83,6 +66,6 @@ class GroupLogisticRegression(BaseEstimator):
         violations.extend(np.linalg.norm(gradient[:-1][~used], axis=1) - self.alpha)
         return float(max(0.0, *violations))
 
-    def predict_proba(self, X):
+    def predict(self, X):
         """Return the probability of each label, or the expected value of each target."""
-        return expit(np.asarray(X) @ self.coef_ + self.intercept_)
+        return expit(np.asarray(X) @ self.coef_.T + self.intercept_)

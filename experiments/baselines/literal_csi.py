@@ -23,51 +23,29 @@ class LiteralCSI(RegressorMixin, BaseEstimator):
     Not kept, since it cannot be computed: line 4 evaluates the link at :math:`w_t`, which line 5 only then
     makes. It is evaluated at :math:`w_{t-1}`, where line 3 fitted it.
 
-    Parameters
-    ----------
-    n_atoms : int or None
-        The s of the paper; None for no limit.
-    step_size : float, default=1.0
-        The η of the paper.
-    alpha : float, default=0.001
-        The λ of the paper.
-    n_iter : int, default=50
-        The T of the paper.
-    structure : object, default=None
-        What is projected on; None means `Sparse()`.
-    on_iteration : callable, default=None
-        Called with t and w_t, from t = 0 on.
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features,)
-    knots_ : pair of arrays
-        Index and value of the link between which it is drawn by straight lines, constant outside.
+    `n_atoms`, `step_size`, `alpha` and `n_iter` are the paper's s, η, λ and T; `on_iteration` is called with
+    t and w_t, from t = 0 on. The link is drawn by straight lines between its `knots_`, and constant outside.
     """
 
-    def __init__(
-        self, n_atoms=None, *, step_size=1.0, alpha=0.001, n_iter=50, structure=None, on_iteration=None
-    ):
+    def __init__(self, n_atoms, *, step_size=1.0, alpha=0.001, n_iter=50, on_iteration=None):
         self.n_atoms = n_atoms
         self.step_size = step_size
         self.alpha = alpha
         self.n_iter = n_iter
-        self.structure = structure
         self.on_iteration = on_iteration
 
     def fit(self, X, y):
         """Learn w and g; y is expected in [-1, 1], as the paper assumes."""
         y = np.asarray(y, dtype=np.float64)
-        structure = Sparse() if self.structure is None else self.structure
         transposed = X.T.tocsr() if hasattr(X, "tocsr") else X.T
-        w = structure.project(np.asarray(transposed @ y).ravel(), self.n_atoms)  # line 1
+        w = Sparse().project(np.asarray(transposed @ y).ravel(), self.n_atoms)  # line 1
         self._tell(0, w)
         for t in range(1, self.n_iter + 1):  # line 2
             index = X @ w
             fitted = lipschitz_isotonic_regression(index, y)  # line 3
             gradient = np.asarray(transposed @ (fitted - y)).ravel() / len(y)
             w = w - self.step_size * gradient + self.alpha * w  # line 4
-            w = structure.project(w, self.n_atoms)  # line 5
+            w = Sparse().project(w, self.n_atoms)  # line 5
             self._tell(t, w)
         self.coef_ = w
         index = X @ w
