@@ -1,6 +1,6 @@
-"""Few rows, thousands of columns: test AUC beside L1-logistic regression, all chosen by AUC over the same ten folds.
+"""Few rows, thousands of columns: test AUC beside L1-logistic regression, all chosen by AUC over the same folds.
 
-The L1 penalty is one of 60 in the scale of the data, on standardised columns.
+There are ten folds. The L1 penalty is one of 60 in the scale of the data, on standardised columns.
 
 60 rows of the breast cancer data with 2000 columns of noise; and generated data, 80 rows of 5000 columns in
 correlated blocks of 10 (ρ = 0.7), 10 of them with an effect.

@@ -31,5 +31,5 @@ def least_times(calls: dict, repeats: int, clock=time.perf_counter) -> dict[str,
 
 
 def peak_kib() -> int:
-    """Return the peak of this program's memory; that of getrusage counts the program which started it, too."""
+    """Return the peak of this program's memory; getrusage would count the program that started it, too."""
     return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])

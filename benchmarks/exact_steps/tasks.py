@@ -68,35 +68,21 @@ def split_task(X, y, seed: int, *, is_numeric: bool = False, **options) -> Task:
 # ---------------------------------------------------------------- figures
 
 
-def generated_figures(task: Task, answer: Answer) -> dict[str, float]:
-    """Return how far probabilities and w are from the truth, and what can be seen of that in y."""
-    p = answer.predict(task.X_test)
-    return {
-        "rmse": float(np.sqrt(np.mean((p - task.probability) ** 2))),
-        "cosine": cosine(np.ravel(answer.coef) * task.units, task.coef),
-        **class_figures(task, answer),
-    }
-
-
-def class_figures(task: Task, answer: Answer) -> dict[str, float]:
-    return {
-        "log_loss": log_loss(task.y_test, answer.predict(task.X_test)),
-        "auc": mean_auc(task.y_test, answer.score(task.X_test)),
-        **cost_figures(answer),
-    }
-
-
-def number_figures(task: Task, answer: Answer) -> dict[str, float]:
-    each = r2_score(task.y_test, answer.predict(task.X_test), multioutput="raw_values")
-    return {"r2": float(np.mean(each)), "median_r2": float(np.median(each)), **cost_figures(answer)}
-
-
 def task_figures(task: Task, answer: Answer) -> dict[str, float]:
-    return (number_figures if task.is_numeric else class_figures)(task, answer)
-
-
-def cost_figures(answer: Answer) -> dict[str, float]:
-    return {"features": count_features(answer.coef), "seconds": round(answer.seconds, 4)}
+    """Return what can be seen of an answer in new rows, how far it is from the truth where that is known,
+    and what it takes.
+    """
+    figures, predicted = {}, answer.predict(task.X_test)
+    if task.probability is not None:
+        figures["rmse"] = float(np.sqrt(np.mean((predicted - task.probability) ** 2)))
+        figures["cosine"] = cosine(np.ravel(answer.coef) * task.units, task.coef)
+    if task.is_numeric:
+        each = r2_score(task.y_test, predicted, multioutput="raw_values")
+        figures |= {"r2": float(np.mean(each)), "median_r2": float(np.median(each))}
+    else:
+        auc = mean_auc(task.y_test, answer.score(task.X_test))
+        figures |= {"log_loss": log_loss(task.y_test, predicted), "auc": auc}
+    return figures | {"features": count_features(answer.coef), "seconds": round(answer.seconds, 4)}
 
 
 def count_features(coef) -> int:
