@@ -31,6 +31,7 @@ from singleindex.design.gpu.shape import STORAGES
 from . import gpu_report
 from .gpu_fits import COLUMNS, ROWS, exact, fits, projections, searches
 from .gpu_timing import CURVE, GIB, REPEATS, Reader, free_all, timed
+from .pages import replace_measured
 from .provenance import source_commit
 
 STORE = Path(__file__).with_name("results") / "gpu.json"
@@ -231,7 +232,7 @@ def main():
         print(f"{name}: {json.dumps(known[name], indent=1)}\n{time.perf_counter() - began:.0f} s", flush=True)
         STORE.write_text(json.dumps(known, indent=1) + "\n")
     if gpu_report.PAGE.exists():
-        gpu_report.write_page(known)
+        replace_measured(gpu_report.PAGE, gpu_report.BEGIN, gpu_report.page_block(known))
 
 
 if __name__ == "__main__":
