@@ -24,6 +24,7 @@ from singleindex.solvers.alternate import Ridge
 from singleindex.solvers.completion import Completion, CompletionProblem, prepare_start
 from singleindex.structures.graph import GraphSmoother, as_graph
 
+from .pages import as_table
 from .timing import peak_kib
 
 RANK = 10
@@ -99,23 +100,17 @@ def measure(name):
 
 
 def epinions_lines():
-    lines = [
-        "| method | RMSE | MAE | CPU time of fit, ratio to CSI with graph | peak memory, GB |",
-        "|---|---|---|---|---|",
-    ]
     found = {name: in_subprocess(name) for name in METHODS}
     ours = found["CSI, graph"][2]
+    rows = []
     for name, result in found.items():
         if isinstance(result, str):
-            lines.append(f"| {name} | {result} | | | |")
-            continue
-        rmse, mae, seconds, peak = result
-        lines.append(f"| {name} | {rmse:.4f} | {mae:.4f} | {seconds / ours:.2f} | {peak:.2f} |")
-    return [
-        *lines,
-        "",
-        f"The fit of CSI with graph took {ours:.0f} s of one core.",
-    ]
+            rows.append([name, result, "", "", ""])
+        else:
+            rmse, mae, seconds, peak = result
+            rows.append([name, f"{rmse:.4f}", f"{mae:.4f}", f"{seconds / ours:.2f}", f"{peak:.2f}"])
+    head = ["method", "RMSE", "MAE", "CPU time of fit, ratio to CSI with graph", "peak memory, GB"]
+    return [*as_table(head, rows), "", f"The fit of CSI with graph took {ours:.0f} s of one core."]
 
 
 def in_subprocess(name):
@@ -142,15 +137,14 @@ def seconds_per_iteration(n_ratings, n_iter):
 
 
 def growth_lines(sizes, n_iter=6):
-    seconds = {n: seconds_per_iteration(n, n_iter) for n in sizes}
-    first = sizes[0]
-    lines = ["| ratings | time of an iteration | per rating |", "|---|---|---|"]
-    for n, s in seconds.items():
-        lines.append(f"| {n} | {s / seconds[first]:.2f} | {s / n / (seconds[first] / first):.2f} |")
-    return [*lines, "", "Ratios to the first line; least CPU time of several iterations, rank 10."]
+    seconds = [seconds_per_iteration(n, n_iter) for n in sizes]
+    ratios = [s / seconds[0] for s in seconds]
+    rows = [[n, f"{r:.2f}", f"{r * sizes[0] / n:.2f}"] for n, r in zip(sizes, ratios, strict=True)]
+    table = as_table(["ratings", "time of an iteration", "per rating"], rows)
+    return [*table, "", "Ratios to the first line; least CPU time of several iterations, rank 10."]
 
 
 def run(quick=False):
-    sizes = (10_000, 30_000) if quick else (100_000, 300_000, 1_000_000)
-    growth = growth_lines(sizes)
-    return growth if quick else [*epinions_lines(), "", *growth]
+    if quick:
+        return growth_lines((10_000, 30_000))
+    return [*epinions_lines(), "", *growth_lines((100_000, 300_000, 1_000_000))]
