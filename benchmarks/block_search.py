@@ -29,7 +29,7 @@ from .file_fits import fit_in_a_process, fit_rows, scratch, write_rows
 from .pages import replace_measured
 from .parts import measure_parts
 from .side_by_side.environments import make_environment
-from .timing import least_times
+from .timing import least_times, timed
 
 STORE = Path(__file__).with_name("results") / "block_search.json"
 N_BINS = 1024
@@ -150,9 +150,7 @@ def search_on(client, X, y, **settings):
 
     X, y = client.persist([X, y])
     distributed.wait([X, y])
-    began = time.perf_counter()
-    model = SingleIndexClassifierCV(**settings).fit(X, y)
-    return model, time.perf_counter() - began
+    return timed(lambda: SingleIndexClassifierCV(**settings).fit(X, y), time.perf_counter)
 
 
 def cluster(quick):

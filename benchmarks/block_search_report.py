@@ -38,6 +38,8 @@ def report(known):
         workers=rows("| {workers} | {rows:,} × {columns} | {seconds:.1f} | {readings} |", own["lines"]),
         megabytes=own["bytes_per_block"] / 1e6,
         dask=dask_rows(known["beside_dask_ml"]),
+        widths=[extent(known["rates"], "width", kind) for kind in ("dense", "sparse")],
+        models=extent(known["rates"], "models", "dense"),
         costs="\n".join(f"- {kind}: {describe(**model[kind])}" for kind in ("dense", "sparse")),
         targets="\n".join(row for target in TARGETS for row in target_rows(model, *target)),
         **{"readings": READINGS, "cores": CORES, "disk": DISK / 1e9, "blocks": BLOCKS},
@@ -56,6 +58,12 @@ def dask_rows(one):
     if "why_not" in one:
         theirs = "| dask-ml | {why_not} |  |  |"
     return f"{ours}\n{theirs}".format(**one)
+
+
+def extent(lines, name, kind):
+    """Return from where to where a figure goes."""
+    found = [one[name] for one in lines if one["kind"] == kind]
+    return f"{min(found)} to {max(found)}"
 
 
 def cost_model(lines):

@@ -17,6 +17,12 @@ def as_table(head: Sequence[str], rows: Iterable[Sequence[object]], n_left: int 
     return [f"| {' | '.join(cells)} |" for cells in (head, aligned, *body)]
 
 
+def paragraphs(*parts: str | Iterable[str]) -> list[str]:
+    """Return the lines of texts and tables, one after the other with an empty line between."""
+    lines = [[part] if isinstance(part, str) else list(part) for part in parts]
+    return [line for part in lines if part for line in ("", *part)][1:]
+
+
 def fill(name: str, known: Mapping[str, Any], **fields: object) -> list[str]:
     """Return the lines of a template with its {fields}: what is known, and what was made of it."""
     text = (TEMPLATES / f"{name}.md").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from singleindex import SingleIndexClassifierCV
 from singleindex.datasets import TEXT_SETS, load_text
 
 from .grids import l2_search
-from .pages import as_table
+from .pages import as_table, paragraphs
 
 OURS = {
     "singleindex": SingleIndexClassifierCV(scoring="neg_log_loss"),
@@ -71,4 +71,4 @@ def run(quick=False):
         for title, count in not_worse.items()
     ]
     head = f"Means over {len(seeds)} splits: log-loss / Brier score."
-    return [head, "", *as_table(["set", *titles], rows), "", *verdicts]
+    return paragraphs(head, as_table(["set", *titles], rows), verdicts)

@@ -10,6 +10,7 @@ from singleindex.datasets import make_single_index
 from singleindex.structures import GroupSparse, LowRank, RowSparse
 
 from .exact_steps.tasks import cosine
+from .pages import paragraphs
 
 NOISES = {"gaussian": SingleIndexRegressor, "binary": SingleIndexClassifier}
 
@@ -18,7 +19,7 @@ def run(quick=False):
     seeds = range(3 if quick else 10)
     lines = [group_line(seeds), row_line(seeds)]
     lines += [low_rank_line(seeds, *kind) for kind in NOISES.items()]
-    return [f"Means over {len(seeds)} seeds.", *(text for line in lines for text in ("", line))]
+    return paragraphs(f"Means over {len(seeds)} seeds.", *lines)
 
 
 def recall(found, truth):

@@ -22,7 +22,7 @@ from singleindex import SingleIndexClassifierCV
 from singleindex.datasets import make_single_index
 
 from .grids import fit_l1
-from .pages import as_table
+from .pages import as_table, paragraphs
 
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)
 METHODS = {
@@ -66,7 +66,7 @@ def run(quick=False):
         found = Parallel(n_jobs=2)(delayed(measure)(*data, seed) for seed in seeds)
         rows.append([title, *(mean_text([one[name] for one in found]) for name in METHODS)])
     head = f"Mean test AUC over {len(seeds)} seeds, with standard errors."
-    return [head, "", *as_table(["data", *METHODS], rows)]
+    return paragraphs(head, as_table(["data", *METHODS], rows))
 
 
 def mean_text(scores):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 from singleindex.datasets import LINKS, make_single_index
 
 from .compare import Paired, as_text, mean_of, means_text, pairs_of, passed
@@ -152,19 +152,14 @@ def section(figures) -> list[str]:
     verdicts = [verdict for rival in METHODS[1:] if (verdict := judge(figures, rival))]
     rows = [cell_row(cell, figures[cell]) for cell in CELLS if cell in figures]
     head = ["rival", "cells", "RMSE lower in", "cosine gained where correlated, n > d"]
-    return [
+    return paragraphs(
         "RMSE / cosine; in bold the lowest RMSE.",
-        "",
-        *as_table(["X", "link", *METHODS], rows),
-        "",
+        as_table(["X", "link", *METHODS], rows),
         "Verdict against each rival, over all cells and seeds that both have:",
-        "",
-        *as_table(head, map(verdict_row, verdicts)),
-        "",
-        *(line for verdict in verdicts for line in lost_lines(verdict)),
-        "",
-        *cost_lines(figures),
-    ]
+        as_table(head, map(verdict_row, verdicts)),
+        (line for verdict in verdicts for line in lost_lines(verdict)),
+        cost_lines(figures),
+    )
 
 
 def cell_row(cell: str, methods) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 
 from . import cells
 from .compare import pairs_of, passed, with_features
@@ -175,13 +175,8 @@ def section(figures) -> list[str]:
             texts = [with_features(methods.get(method), *names) for method in METHODS]
             if set(texts) != {"–"}:
                 rows.append([cell, k, *texts])
-    return [
-        "Mean AUC, features in use in brackets.",
-        "",
-        *as_table(["data", "at most", *METHODS], rows),
-        "",
-        *verdicts(figures),
-    ]
+    table = as_table(["data", "at most", *METHODS], rows)
+    return paragraphs("Mean AUC, features in use in brackets.", table, verdicts(figures))
 
 
 def verdicts(figures) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from benchmarks.timing import timed
 from singleindex import SingleIndexClassifierCV, SingleIndexRegressorCV
 
 from . import rivals
@@ -28,9 +28,7 @@ def fit_fixed_link(task: Task) -> dict[str, Answer]:
 
 def fit_search(task: Task, **settings) -> Answer:
     estimator = SingleIndexRegressorCV if task.is_numeric else SingleIndexClassifierCV
-    began = time.process_time()
-    model = estimator(**settings).fit(task.X, task.y)
-    seconds = time.process_time() - began
+    model, seconds = timed(lambda: estimator(**settings).fit(task.X, task.y))
     if task.is_numeric:
         return Answer(model.predict, model.predict, model.coef_, seconds)
     is_binary = np.ndim(task.y) == 1 and len(model.classes_) == 2

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.io.arff import loadarff
 
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 from singleindex.datasets import TEXT_SETS, load_text
 
 from .compare import difference_text, pair, with_features
@@ -83,8 +83,5 @@ def section(figures) -> list[str]:
             pairs = [pair(methods.get(OURS), methods.get(name), figure) for name in METHODS[1:]]
             if methods:
                 rows.append([cell, figure, *texts, *map(difference_text, pairs)])
-    return [
-        "Features in use in brackets; differences with their paired standard errors.",
-        "",
-        *as_table(["data", "figure", *METHODS, "less L1", "less L2"], rows),
-    ]
+    told = "Features in use in brackets; differences with their paired standard errors."
+    return paragraphs(told, as_table(["data", "figure", *METHODS, "less L1", "less L2"], rows))

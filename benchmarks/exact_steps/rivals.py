@@ -6,7 +6,6 @@ isotonic regression on the held-out scores of that level.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +16,8 @@ from sklearn.linear_model import LassoCV, LogisticRegressionCV, RidgeCV
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from benchmarks.timing import timed
 
 from .elsewhere import ask_peer
 from .tasks import Answer, Task, is_sparse
@@ -126,10 +127,9 @@ def fit_l1(task: Task) -> dict[str, Answer]:
 def fit_l2(task: Task) -> dict[str, Answer]:
     if len(np.unique(task.y)) > 2:
         return {"L2": fit_multinomial_l2(task)}
-    began = time.process_time()
-    found = [ridge_search(task, power) for power in task.powers]
+    found, seconds = timed(lambda: [ridge_search(task, power) for power in task.powers])
     _, coef, intercept = min(found, key=lambda each: each[0])
-    return {"L2": linear_answer(coef[None], [intercept], time.process_time() - began)}
+    return {"L2": linear_answer(coef[None], [intercept], seconds)}
 
 
 def ridge_search(task: Task, power: float):
@@ -170,9 +170,8 @@ def fit_multinomial_l2(task: Task) -> Answer:
 
 
 def fit_standardised(task: Task, search):
-    began = time.process_time()
-    model = make_pipeline(StandardScaler(), search).fit(task.X, task.y)
-    return model, time.process_time() - began
+    """Return the fitted pipeline, and its seconds."""
+    return timed(lambda: make_pipeline(StandardScaler(), search).fit(task.X, task.y))
 
 
 # ---------------------------------------------------------------- numbers

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn import datasets
 
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 
 from . import cells
 from .compare import Paired, difference_text, mean_of, pair, passed, with_features
@@ -93,13 +93,11 @@ def section(figures) -> list[str]:
     judged = {cell: judge(cell, figures.get(cell, {})) for cell in CELLS}
     held = [found[2] for found in judged.values() if found]
     head = ["table", *METHODS, "the better rival", "difference", "not worse"]
-    return [
+    return paragraphs(
         "Log-loss (the lower the better), or R² for diabetes and California; features in use in brackets.",
-        "",
-        *as_table(head, (row(cell, figures.get(cell, {}), found) for cell, found in judged.items())),
-        "",
+        as_table(head, (row(cell, figures.get(cell, {}), found) for cell, found in judged.items())),
         f"Not worse than the better of L1 and L2 in {sum(held)} of {len(held)} tables.",
-    ]
+    )
 
 
 def row(cell: str, methods, judged) -> list[str]:

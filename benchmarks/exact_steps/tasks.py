@@ -18,21 +18,10 @@ CLIP = 1e-6
 class Task:
     """Rows to learn from and new rows to be judged by.
 
-    Attributes
-    ----------
-    X, y, X_test, y_test
-        y is 0/1, class numbers, numbers, or a matrix of 0/1 or of numbers.
-    is_numeric : bool
-        Whether y is numbers to be predicted rather than classes.
-    probability : array, optional
-        The true probability of the new rows.
-    coef : array, optional
-        The true w, of columns divided by `units`.
-    units : float or array
-    least : float, optional
-        The weakest penalty that rivals try, as a share of the largest; None leaves it to them.
-    powers : tuple of float
-        Column scales that rivals choose among: columns are divided by their standard deviation to this power.
+    y is 0/1, class numbers, numbers, or a matrix of 0/1 or of numbers. Of generated data there are the true
+    probabilities of the new rows, and the true w, of columns divided by `units`. Rivals try penalties down
+    to a share `least` of the largest (None leaves it to them), and columns divided by their standard
+    deviation to each of the `powers`.
     """
 
     X: Any

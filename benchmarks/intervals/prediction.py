@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.exact_steps.compare import mean_of, means_text, passed
 from benchmarks.exact_steps.elsewhere import ask_peer
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 from singleindex import SingleIndexRegressorCV
 from singleindex.datasets import make_single_index
 
@@ -94,20 +94,16 @@ def section(figures) -> list[str]:
     missed = [cell for cell, coverage in found.items() if not LEAST <= coverage <= MOST]
     draws = sorted({len(figures[cell].get(OURS, {})) for cell in found})
     rows = ([*cell.split(", "), *texts(figures[cell], "coverage", "width")] for cell in even)
-    lines = [
+    names = ("coverage_low", "coverage_high", "width")
+    uneven_rows = ([cell.split(", ")[0], *texts(figures[cell], *names)] for cell in uneven)
+    verdict = f"Coverage from .87 to .95 in every cell: {passed(not missed)}, {len(missed)} missed."
+    return paragraphs(
         f"Coverage / mean width; means over draws ({', '.join(map(str, draws))} a cell).",
-        "",
-        *as_table(["X", "columns", "link", *METHODS], rows),
-        "",
-        f"Coverage from .87 to .95 in every cell: {passed(not missed)}, {len(missed)} missed.",
-        *(f"- {cell}: {found[cell]:.3f}" for cell in missed),
-    ]
-    if uneven:
-        names = ("coverage_low", "coverage_high", "width")
-        rows = ([cell.split(", ")[0], *texts(figures[cell], *names)] for cell in uneven)
-        told = "Noise that grows with the index, coverage of the lowest / highest third / mean width:"
-        lines += ["", told, "", *as_table(["X", *METHODS], rows)]
-    return lines
+        as_table(["X", "columns", "link", *METHODS], rows),
+        [verdict, *(f"- {cell}: {found[cell]:.3f}" for cell in missed)],
+        "Noise that grows with the index, coverage of the lowest / highest third / mean width:",
+        as_table(["X", *METHODS], uneven_rows),
+    )
 
 
 def texts(methods, *figures: str) -> list[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from benchmarks.pages import as_table
+from benchmarks.timing import timed
 from singleindex import SingleIndexClassifierCV
 from singleindex.inspection import resample
 
@@ -32,12 +31,6 @@ def measure(problem) -> dict[str, dict[str, float]]:
 
 
 FAMILIES = {OURS: measure}
-
-
-def timed(task):
-    began = time.process_time()
-    found = task()
-    return found, time.process_time() - began
 
 
 def section(figures) -> list[str]:

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.exact_steps.compare import difference_text, mean_of, means_text, pair
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 from singleindex import SingleIndexClassifierCV
 from singleindex.fitting.stability import number_chosen, rule_for
 from singleindex.inspection import resample
@@ -136,8 +136,7 @@ FAMILIES = {OURS: measure_ours, LASSO: measure_lasso, KNOCKOFFS: measure_knockof
 SELECTION = """Stable features, true / false, of ten; the bound on false ones is that of the rule. "lasso" is
 stability selection by the order in which scikit-learn's lasso takes features up, by the same rule.
 "knockoffs" are hidimstat's, up to the first negative statistic: one false feature expected at most, too.
-With "r-concave" halves choose more of them, and the share follows from the tighter bound.
-"""
+With "r-concave" halves choose more of them, and the share follows from the tighter bound."""
 
 
 def section(figures) -> list[str]:
@@ -145,20 +144,15 @@ def section(figures) -> list[str]:
     bands = ["band", "bootstrap", "band on plateaus", "bootstrap on plateaus"]
     effects = ["stable features", "effects", "sign right", "coefficients", "of true features"]
     selection = ["rule", "ours", "lasso", "difference", "ours, r-concave", "knockoffs (draws)"]
-    return [
+    return paragraphs(
         "Link bands at 90 %: coverage / mean width.",
-        "",
-        *as_table(["X and link", "draws", *bands], (band_row(c, known[c][OURS]) for c in known)),
-        "",
+        as_table(["X and link", "draws", *bands], (band_row(c, known[c][OURS]) for c in known)),
         "Effects of stable features and coefficients at 90 %: coverage / mean width.",
-        "",
-        *as_table(["X and link", *effects], (effect_row(c, known[c][OURS]) for c in known)),
-        "",
+        as_table(["X and link", *effects], (effect_row(c, known[c][OURS]) for c in known)),
         SELECTION,
-        *as_table(["X and link", *selection], (selection_row(c, known[c]) for c in known)),
-        "",
-        *verdicts(known),
-    ]
+        as_table(["X and link", *selection], (selection_row(c, known[c]) for c in known)),
+        verdicts(known),
+    )
 
 
 def band_row(cell: str, draws) -> list[object]:

@@ -5,7 +5,6 @@ import pytest
 
 from benchmarks.uncertainty import coverage, evidence
 from benchmarks.uncertainty.problems import OURS, make_problem
-from benchmarks.uncertainty.rivals import bootstrap_band
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
@@ -30,12 +29,6 @@ def test_noise_has_nothing_to_do_with_x():
     problem = evidence.make("noise 400 × 8", 0)
     assert np.abs(np.corrcoef(problem.X.T, problem.y)[-1, :-1]).max() < 0.2
     assert not np.array_equal(problem.y, evidence.make("noise 400 × 8", 1).y)
-
-
-def test_a_bootstrap_of_a_plateau_has_no_width():
-    t = np.linspace(-1, 1, 100)
-    low, high = bootstrap_band(t, (t > 0) * 1.0, np.array([-0.8]), 0.9, seed=0)
-    assert low[0] == high[0] == 0
 
 
 def figures(band, false, true):
