@@ -25,15 +25,28 @@ from singleindex.link import Lpav
 from singleindex.solvers import OnePass, OnePassGradient, Simplicity, TwoPass
 from singleindex.structures import Sparse
 
-from .bigdata_report import report, write_page
-from .file_fits import fit_in_a_process, write_rows
+from . import bigdata_report
+from .file_fits import fit_rows
+from .pages import replace_measured
 from .parts import measure_parts
-from .timing import least_times, median_times
+from .timing import least_times, median_times, timed
 
 STORE = Path(__file__).with_name("results") / "bigdata.json"
 
 
-# ---------------------------------------------------------------- one pass and two
+def run(quick=False):
+    measures = {"one_two": one_against_two, "parquet": parquet_rate, "stream": stream, "memory": memory,
+                "large": large_file}  # fmt: skip
+    known = measure_parts(STORE, measures, quick)
+    if not quick:
+        replace_measured(bigdata_report.PAGE, bigdata_report.BEGIN, bigdata_report.page_block(known))
+    return bigdata_report.report(known)
+
+
+def scores(model, X, y):
+    """Return the AUC and the Brier score of a model."""
+    auc = float(roc_auc_score(y, model.decision_function(X)))
+    return auc, float(np.mean((y - model.predict_proba(X)[:, 1]) ** 2))
 
 
 def one_against_two(quick):
@@ -44,49 +57,40 @@ def one_against_two(quick):
             options = {} if kind == "dense" else {"design": "counts", "density": 0.01}
             data = make_single_index(n + n // 4, d, n_atoms=10, link="clipped", random_state=0, **options)
             X = data.X if kind == "dense" else sparse.csr_matrix(data.X)
-            train, test = slice(0, n), slice(n, None)
             models = {
                 name: SingleIndexClassifier(10, solver=solver)
                 for name, solver in (("one", OnePass(n_threads=1)), ("two", TwoPass()))
             }
-            calls = {k: lambda m=m, X=X[train], y=data.y[train]: m.fit(X, y) for k, m in models.items()}
+            calls = {k: lambda m=m, X=X[:n], y=data.y[:n]: m.fit(X, y) for k, m in models.items()}
             times = least_times(calls, 2, time.process_time)
-            auc = {
-                k: float(roc_auc_score(data.y[test], m.decision_function(X[test]))) for k, m in models.items()
-            }
-            loss = {
-                k: float(np.mean((data.y[test] - m.predict_proba(X[test])[:, 1]) ** 2))
-                for k, m in models.items()
-            }
-            lines.append(
-                {
-                    "data": f"{kind}, n = {n:,}, d = {d}", "ratio": times["one"] / times["two"],
-                    "auc_one": auc["one"], "auc_two": auc["two"],
-                    "brier_one": loss["one"], "brier_two": loss["two"],
-                }
-            )  # fmt: skip
+            line = {"data": f"{kind}, n = {n:,}, d = {d}", "ratio": times["one"] / times["two"]}
+            for name, model in models.items():
+                line[f"auc_{name}"], line[f"brier_{name}"] = scores(model, X[n:], data.y[n:])
+            lines.append(line)
     return lines
 
 
-# ---------------------------------------------------------------- files
+def write_parquet(path, n, d, rows=100_000):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    schema = pa.schema([(name, pa.float64()) for name in [*(f"x{j}" for j in range(d)), "y"]])
+    with pq.ParquetWriter(path, schema) as writer:
+        for _ in range(n // rows):
+            X = rng.standard_normal((rows, d))
+            y = (rng.random(rows) < 1 / (1 + np.exp(-X[:, 0] + X[:, 1]))).astype(float)
+            writer.write_table(pa.table([*X.T, y], schema=schema))
 
 
 def parquet_rate(quick):
     """Rows per second of one iteration over a Parquet file, beside pyarrow reading the same columns alone."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     n, d = (200_000, 50) if quick else (1_000_000, 50)
-    rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/rows.parquet"
-        names = [f"x{j}" for j in range(d)]
-        schema = pa.schema([(name, pa.float64()) for name in [*names, "y"]])
-        with pq.ParquetWriter(path, schema) as writer:
-            for _ in range(n // 100_000):
-                X = rng.standard_normal((100_000, d))
-                y = (rng.random(100_000) < 1 / (1 + np.exp(-X[:, 0] + X[:, 1]))).astype(float)
-                writer.write_table(pa.table([*X.T, y], schema=schema))
+        write_parquet(path, n, d)
         data = read_chunks(path, "y")
 
         def read_alone():
@@ -108,17 +112,12 @@ def parquet_rate(quick):
     }  # fmt: skip
 
 
-# ---------------------------------------------------------------- streams
-
-
 def stream(quick):
     """One epoch of stochastic CSI on generated rows, beside the full solution and SGDClassifier."""
     n = 50_000 if quick else 1_000_000
     lines = []
     for link in ("clipped", "logistic"):
         data = make_single_index(n + 100_000, 100, n_atoms=20, link=link, random_state=0)
-        train, test = slice(0, n), slice(n, None)
-        X, y = data.X, data.y
         models = {
             "full": SingleIndexClassifier(20),
             "epoch": SingleIndexClassifier(20, solver="stochastic"),
@@ -126,57 +125,25 @@ def stream(quick):
         }
         line = {"data": f"{link}, n = {n:,}, d = 100"}
         for name, model in models.items():
-            began = time.perf_counter()
-            model.fit(X[train], y[train])
-            line[f"{name}_rows_per_s"] = n / (time.perf_counter() - began)
-            line[f"{name}_auc"] = float(roc_auc_score(y[test], model.decision_function(X[test])))
-            line[f"{name}_brier"] = float(np.mean((y[test] - model.predict_proba(X[test])[:, 1]) ** 2))
+            _, seconds = timed(lambda m=model, X=data.X[:n], y=data.y[:n]: m.fit(X, y), time.perf_counter)
+            line[f"{name}_rows_per_s"] = n / seconds
+            line[f"{name}_auc"], line[f"{name}_brier"] = scores(model, data.X[n:], data.y[n:])
         lines.append(line)
     return lines
 
 
-# ---------------------------------------------------------------- memory
-
-
-def fit_rows(n, d, max_iter, folder):
+def fit_file(n, d, max_iter):
     """Return what a fit of so many rows in a file took, and how many rows a second an iteration reads."""
-    size = write_rows(folder, n, d)
-    found = fit_in_a_process(f"SingleIndexClassifier(10, max_iter={max_iter}, tol=0)", folder)
-    rate = n * (found["iterations"] + 1) / found["seconds"]
-    return {"rows": n, "columns": d, "file_bytes": size, "rows_per_s": rate, **found}
+    found = fit_rows("fit", {"n_atoms": 10, "max_iter": max_iter, "tol": 0}, n, d)
+    return found | {"rows_per_s": n * (found["iterations"] + 1) / found["seconds"]}
 
 
 def memory(quick):
     """Peak memory of a fit from a file as the rows grow."""
-    lines = []
-    for n in (10**4, 10**5) if quick else (10**5, 10**6, 10**7):
-        with tempfile.TemporaryDirectory() as folder:
-            found = fit_rows(n, 20, 4, folder)
-        lines.append(found | {"file_mib": found["file_bytes"] / 2**20})
-    return lines
+    return [fit_file(n, 20, 4) for n in ((10**4, 10**5) if quick else (10**5, 10**6, 10**7))]
 
 
 def large_file(quick):
     """A dense file of 8 GB, fitted within little memory."""
-    n = 10**5 if quick else 10**7
-    with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
-        found = fit_rows(n, 100, 3, folder)
+    found = fit_file(10**5 if quick else 10**7, 100, 3)
     return found | {"file_gb": found["file_bytes"] / 1e9}
-
-
-# ---------------------------------------------------------------- all of them
-
-MEASURES = {
-    "one_two": one_against_two,
-    "parquet": parquet_rate,
-    "stream": stream,
-    "memory": memory,
-    "large": large_file,
-}
-
-
-def run(quick=False):
-    known = measure_parts(STORE, MEASURES, quick)
-    if not quick:
-        write_page(known)
-    return report(known)

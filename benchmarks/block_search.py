@@ -7,40 +7,44 @@ time, which other programs do not add to.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import pickle
 import subprocess
 import tempfile
-import textwrap
 import time
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 
 from singleindex import SingleIndexClassifierCV
 from singleindex.design import HashKFold, ManyVisit, Visit, as_row_design
 from singleindex.design.many import bin_edges
 from singleindex.link import MonotoneCurve
 
-from .block_search_report import report, write_page
-from .file_fits import fit_in_a_process, write_rows
+from . import block_search_report
+from .file_fits import fit_in_a_process, fit_rows, scratch, write_rows
+from .pages import replace_measured
 from .parts import measure_parts
 from .side_by_side.environments import make_environment
-from .timing import least_times
+from .timing import least_times, timed
 
 STORE = Path(__file__).with_name("results") / "block_search.json"
 N_BINS = 1024
+# The search that is measured: 5 folds × 10 levels × 2 scales.
+LEVELS = np.geomspace(0.5, 0.001, 10).tolist()
+GRID = {"penalty": LEVELS, "scale_power": [1.0, 0.0], "cv": 5}
 
 
 def run(quick=False):
     parts = (many_models, rates, memory, search_beside_fit, cluster, beside_dask_ml)
     known = measure_parts(STORE, {part.__name__: part for part in parts}, quick)
+    lines = block_search_report.report(known)
     if not quick:
-        write_page(known)
-    return report(known)
+        replace_measured(block_search_report.PAGE, block_search_report.BEGIN, lines)
+    return lines
 
 
 # ---------------------------------------------------------------- one reading, many models
@@ -88,14 +92,8 @@ def many_models(quick):
         ("sparse, 2·10⁵ × 2000, 100 entries a row", lambda: make_csr(200_000 // scale, 2000, 100)),
     ):
         times = times_of(make(), 50, 3, 10.0)
-        lines.append(
-            {
-                "data": name,
-                "one_s": times["one"],
-                "many_s": times["many"],
-                "ratio": 50 * times["one"] / times["many"],
-            }
-        )
+        ratio = 50 * times["one"] / times["many"]
+        lines.append({"data": name, "one_s": times["one"], "many_s": times["many"], "ratio": ratio})
     return lines
 
 
@@ -114,158 +112,100 @@ def rates(quick):
 
 # ---------------------------------------------------------------- a search beside a fit
 
-FIT = "SingleIndexClassifier(10)"
-SEARCH = "SingleIndexClassifierCV(penalty=np.geomspace(0.5, 0.001, 10), scale_power=(1.0, 0.0), cv=5)"
-
 
 def search_beside_fit(quick):
-    """5 folds × 10 levels × 2 scales on 4·10⁶ × 100, a file of 3.2 GB, within 1 GB of address space."""
-    n = 40_000 if quick else 4_000_000
-    with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
+    """The search on 4·10⁶ × 100, a file of 3.2 GB, within 1 GB of address space."""
+    n, limit = (40_000, 0) if quick else (4_000_000, 10**9)
+    with scratch() as folder:
         size = write_rows(folder, n, 100)
-        limit = 0 if quick else 10**9
-        found = {
-            name: fit_in_a_process(model, folder, limit) for name, model in (("fit", FIT), ("search", SEARCH))
-        }
-    return {"rows": n, "columns": 100, "file_gb": size / 1e9, "limit": limit, **found}
+        fit = fit_in_a_process("fit", {"n_atoms": 10}, folder, limit)
+        search = fit_in_a_process("search", GRID, folder, limit)
+    return {"rows": n, "columns": 100, "file_gb": size / 1e9, "limit": limit, "fit": fit, "search": search}
 
 
 def memory(quick):
     """Peak memory of a search over a file as the rows grow."""
-    lines = []
-    for n in (10**4, 3 * 10**4) if quick else (10**5, 10**6, 10**7):
-        with tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH")) as folder:
-            size = write_rows(folder, n, 20)
-            found = fit_in_a_process(SEARCH, folder)
-        lines.append({"rows": n, "columns": 20, "file_mib": size / 2**20, **found})
-    return lines
+    return [fit_rows("search", GRID, n, 20) for n in ((10**4, 3 * 10**4) if quick else (10**5, 10**6, 10**7))]
 
 
 # ---------------------------------------------------------------- a cluster
 
 
-def cluster(quick):
-    """The same search on one worker and on two: seconds, and what travels in a reading."""
+@contextlib.contextmanager
+def cluster_of(n_workers):
     import dask
-    import dask.array as da
     import distributed
 
-    n, d, rows = (20_000, 50, 5000) if quick else (400_000, 100, 25_000)
-    grid = {"penalty": np.geomspace(0.5, 0.001, 10), "scale_power": (1.0, 0.0), "cv": 5}
-    lines = []
-    with dask.config.set({"distributed.worker.memory.spill": False}):
-        for n_workers in (1, 2):
-            with (
-                distributed.LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as local,
-                distributed.Client(local) as client,
-            ):
-                rng = da.random.default_rng(0)
-                X = rng.standard_normal((n, d), chunks=(rows, d))
-                y = (X[:, :10].sum(axis=1) + 3 * rng.standard_normal(n, chunks=rows) > 0).astype(int)
-                X, y = client.persist([X, y])
-                distributed.wait([X, y])
-                began = time.perf_counter()
-                model = SingleIndexClassifierCV(**grid).fit(X, y)
-                seconds = time.perf_counter() - began
-                lines.append(
-                    {
-                        "workers": n_workers,
-                        "rows": n,
-                        "columns": d,
-                        "blocks": n // rows,
-                        "seconds": seconds,
-                        "readings": int(model.n_readings_),
-                    }
-                )
-    K = 250
-    sweep = as_row_design(np.zeros((10, d))).sweep_many(
-        make_visit(d, K, 1.0), np.zeros((1, 10)), None, np.zeros(10, dtype=np.int32)
-    )
-    return {"lines": lines, "models": K, "columns": d, "bytes_per_block": len(pickle.dumps(sweep))}
+    with (
+        dask.config.set({"distributed.worker.memory.spill": False}),
+        distributed.LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
 
 
-ON_DASK_ML = textwrap.dedent(
-    """
-    import json, sys, time, warnings
-    warnings.simplefilter("ignore")
-    import dask, distributed, numpy as np
+def search_on(client, X, y, **settings):
+    """Return a search over arrays that the workers hold, and its seconds."""
+    import distributed
+
+    X, y = client.persist([X, y])
+    distributed.wait([X, y])
+    return timed(lambda: SingleIndexClassifierCV(**settings).fit(X, y), time.perf_counter)
+
+
+def cluster(quick):
+    """The same search on one worker and on two: seconds, and what travels in a reading."""
     import dask.array as da
-    from dask_ml.linear_model import LogisticRegression
-    from dask_ml.model_selection import GridSearchCV
 
-    folder, rows = sys.argv[1], int(sys.argv[2])
-    X, y, T = (np.load(f"{folder}/{name}.npy") for name in ("X", "y", "T"))
-    local = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0")
-    with local, distributed.Client(local) as client:
-        Xd, yd = client.persist([da.from_array(X, chunks=(rows, X.shape[1])), da.from_array(y, chunks=rows)])
-        distributed.wait([Xd, yd])
-        began = time.perf_counter()
-        # As many levels as ours, in the same shares of the penalty at which w is zero.
-        largest = np.abs(X.T @ (y - y.mean())).max()
-        grid = {"C": (1 / (largest * np.geomspace(0.5, 0.001, 10))).tolist()}
-        model = LogisticRegression(penalty="l1", solver="admm", max_iter=50)
-        search = GridSearchCV(model, grid, cv=5).fit(Xd, yd)
-        seconds = time.perf_counter() - began
-        p = np.asarray(search.best_estimator_.predict_proba(T))
-    np.save(f"{folder}/p.npy", p[:, 1] if p.ndim == 2 else p)
-    import dask_ml
-    print(json.dumps({"seconds": seconds, "version": dask_ml.__version__}))
-    """
-)
+    n, d, rows = (20_000, 50, 5000) if quick else (400_000, 100, 25_000)
+    lines, n_models = [], 250
+    for n_workers in (1, 2):
+        with cluster_of(n_workers) as client:
+            rng = da.random.default_rng(0)
+            X = rng.standard_normal((n, d), chunks=(rows, d))
+            y = (X[:, :10].sum(axis=1) + 3 * rng.standard_normal(n, chunks=rows) > 0).astype(int)
+            model, seconds = search_on(client, X, y, **GRID)
+        lines.append(
+            {"workers": n_workers, "rows": n, "columns": d, "blocks": n // rows, "seconds": seconds,
+             "readings": int(model.n_readings_)}
+        )  # fmt: skip
+    visit, fold = make_visit(d, n_models, 1.0), np.zeros(10, dtype=np.int32)
+    sweep = as_row_design(np.zeros((10, d))).sweep_many(visit, np.zeros((1, 10)), None, fold)
+    return {"lines": lines, "models": n_models, "columns": d, "bytes_per_block": len(pickle.dumps(sweep))}
 
 
 def beside_dask_ml(quick):
     """The same cluster, data and number of candidates: dask-ml's logistic regression in its grid search."""
     import dask.array as da
-    import distributed
 
     n, d = (2000, 10) if quick else (10_000, 20)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n + 50_000, d)) * 0.8 + 0.6 * rng.standard_normal((n + 50_000, 1))
     index = X[:, :8] @ np.linspace(1, 0.3, 8)
-    y = (rng.random(len(X)) < np.clip(0.5 + 0.3 * (index - index.mean()) / index.std(), 0.03, 0.97)).astype(
-        int
-    )
-    train, test, rows = slice(0, n), slice(n, None), n // 8
-    found = {"rows": n, "columns": d}
-    with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as local,
-        distributed.Client(local) as client,
-    ):
-        Xd, yd = client.persist(
-            [da.from_array(X[train], chunks=(rows, d)), da.from_array(y[train], chunks=rows)]
-        )
-        distributed.wait([Xd, yd])
-        began = time.perf_counter()
-        model = SingleIndexClassifierCV(penalty=np.geomspace(0.5, 0.001, 10), scale_power=[1.0], cv=5).fit(
-            Xd, yd
-        )
-        found["ours_s"] = time.perf_counter() - began
-    p = model.predict_proba(X[test])[:, 1]
-    found |= {
-        "ours_auc": float(roc_auc_score(y[test], X[test] @ model.coef_)),
-        "ours_loss": log_loss(y[test], p),
-    }
+    chance = np.clip(0.5 + 0.3 * (index - index.mean()) / index.std(), 0.03, 0.97)
+    y = (rng.random(len(X)) < chance).astype(int)
+    found, rows = {"rows": n, "columns": d}, n // 8
+    with cluster_of(2) as client:
+        arrays = da.from_array(X[:n], chunks=(rows, d)), da.from_array(y[:n], chunks=rows)
+        model, found["ours_s"] = search_on(client, *arrays, penalty=LEVELS, scale_power=[1.0], cv=5)
+    found["ours_auc"] = float(roc_auc_score(y[n:], X[n:] @ model.coef_))
+    found["ours_loss"] = clipped_loss(y[n:], model.predict_proba(X[n:])[:, 1])
     environment = make_environment("cluster")
     if environment.python is None:
         return found | {"why_not": environment.error}
     with tempfile.TemporaryDirectory() as folder:
-        for name, values in (("X", X[train]), ("y", y[train]), ("T", X[test])):
-            np.save(f"{folder}/{name}.npy", values)
-        script = Path(folder) / "search.py"
-        script.write_text("if __name__ == '__main__':\n" + textwrap.indent(ON_DASK_ML, "    "))
-        out = subprocess.run(
-            [environment.python, str(script), folder, str(rows)], capture_output=True, text=True
-        )
+        np.savez(f"{folder}/data.npz", X=X[:n], y=y[:n], X_test=X[n:], levels=LEVELS)
+        script = Path(__file__).with_name("dask_ml_search.py")
+        command = [environment.python, "-P", str(script), folder, str(rows)]
+        out = subprocess.run(command, capture_output=True, text=True)
         if out.returncode:
             return found | {"why_not": out.stderr.strip().splitlines()[-1][:200]}
         theirs, p = json.loads(out.stdout.splitlines()[-1]), np.load(f"{folder}/p.npy")
+    found |= {"theirs_s": theirs["seconds"], "version": theirs["version"]}
     return found | {
-        "theirs_s": theirs["seconds"], "version": theirs["version"],
-        "theirs_auc": float(roc_auc_score(y[test], p)), "theirs_loss": log_loss(y[test], p),
+        "theirs_auc": float(roc_auc_score(y[n:], p)), "theirs_loss": clipped_loss(y[n:], p)
     }  # fmt: skip
 
 
-def log_loss(y, p):
-    p = np.clip(p, 1e-6, 1 - 1e-6)
-    return float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p)))
+def clipped_loss(y, p):
+    return float(log_loss(y, np.clip(p, 1e-6, 1 - 1e-6)))

@@ -7,7 +7,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from singleindex.datasets import make_single_index
 
+from .pages import fill
 from .timing import median_times
 
 SCRIPT = """
@@ -24,8 +24,6 @@ from singleindex import SingleIndexClassifierCV, save
 X, y = load_svmlight_file(sys.argv[1])
 save(SingleIndexClassifierCV().fit(X, y), sys.argv[2])
 """
-
-
 PARSE = """
 import sys
 import pyarrow.csv
@@ -47,51 +45,54 @@ print(peak_kib() >> 10)
 """
 
 
+SIZES = (1000, 20_000)
+
+
 def run(quick=False):
     n = 20_000 if quick else 100_000
-    tables = [*table_lines(n), "", *memory_lines([n // 4, n])]
-    return [cold_start_line(3 if quick else 15), "", *fit_lines(1 if quick else 5), "", *tables]
+    figures = cold_start(3 if quick else 15) | svmlight_fit(1 if quick else 5) | table_fits(n)
+    peaks = "\n".join(map(memory_row, (n // 4, n)))
+    return fill("cli", figures, n=n, memory=peaks)
 
 
 def call(*arguments):
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment)
+    """Run Python with one thread of BLAS, and return what it prints."""
+    command, environment = [sys.executable, *arguments], os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
 
-def cold_start_line(repeats):
-    times = median_times(
-        {
-            "sklearn": lambda: call("-c", "import sklearn"),
-            "help": lambda: call("-m", "singleindex.cli", "--help"),
-        },
-        repeats,
-    )
+def processor_seconds(*arguments):
+    """Return the processor's time of a program: that of others on the machine does not count."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call(*arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def cold_start(repeats):
+    calls = {
+        "sklearn": lambda: call("-c", "import sklearn"),
+        "help": lambda: call("-m", "singleindex.cli", "--help"),
+    }
+    times = median_times(calls, repeats)
     beyond = times["help"] - times["sklearn"]
-    return (
-        f"`singleindex --help`: {times['help'] / times['sklearn']:.2f} × the time of `import sklearn`, "
-        f"{abs(beyond):.1f} s {'more' if beyond > 0 else 'less'} than it."
-    )
+    more = "more" if beyond > 0 else "less"
+    return {"start": times["help"] / times["sklearn"], "apart": abs(beyond), "more": more}
 
 
-def fit_lines(repeats, n=1000, d=20000):
+def svmlight_fit(repeats):
     """Read an svmlight file, choose the settings, save the model: as a command and as a script."""
+    n, d = SIZES
     data = make_single_index(n, d, n_atoms=50, design="counts", density=115 / d, random_state=0)
     with tempfile.TemporaryDirectory() as folder:
-        table, model = str(Path(folder) / "data.svm"), str(Path(folder) / "model.sim")
-        script = Path(folder) / "fit.py"
-        script.write_text(SCRIPT)
+        table, model = f"{folder}/data.svm", f"{folder}/model.sim"
         dump_svmlight_file(sparse.csr_matrix(data.X), data.y.astype(int), table, zero_based=False)
-        times = median_times(
-            {
-                "script": lambda: call(str(script), table, model),
-                "command": lambda: call("-m", "singleindex.cli", "fit", table, "-o", model),
-            },
-            repeats,
-        )
-    return [
-        f"`singleindex fit` on sparse svmlight, n = {n}, d = {d}: {times['command'] / times['script']:.2f} × "
-        "the same reading, search and saving in a Python script."
-    ]
+        calls = {
+            "script": lambda: call("-c", SCRIPT, table, model),
+            "command": lambda: call("-m", "singleindex.cli", "fit", table, "-o", model),
+        }
+        times = median_times(calls, repeats)
+    return {"n_svmlight": n, "d_svmlight": d, "svmlight": times["command"] / times["script"]}
 
 
 def write_table(path, n, seed=0):
@@ -110,49 +111,24 @@ def write_table(path, n, seed=0):
     return np.column_stack([numbers, texts.to_numpy()]), frame["y"].to_numpy().astype(str)
 
 
-def processor_seconds(*arguments):
-    """Return the processor's time of a program: that of others on the machine does not count."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    call(*arguments)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def table_lines(n):
+def table_fits(n):
     """Fit a table with text from the command line, beside pyarrow's parsing and a search on its numbers."""
     with tempfile.TemporaryDirectory() as folder:
-        table, arrays, model = (str(Path(folder) / name) for name in ("t.csv", "t.npz", "m.sim"))
+        table, arrays = f"{folder}/t.csv", f"{folder}/t.npz"
         X, y = write_table(table, n)
         np.savez(arrays, X=X, y=y)
         parse, search = processor_seconds("-c", PARSE, table), processor_seconds("-c", SEARCH, arrays)
-        fit = ("-m", "singleindex.cli", "fit", table, "-t", "y", "-o", model)
-        rows = [(how, processor_seconds(*fit, how)) for how in ("--in-memory", "--in-blocks")]
-    head = [
-        f"`singleindex fit` on a CSV of {n:,} × 12 with text, in the processor's seconds; pyarrow parses it "
-        f"in {parse:.1f}, and one search in Python on the same {X.shape[1]} columns takes {search:.1f}:",
-        "",
-        "| `singleindex fit` | seconds | beside both |",
-        "| --- | --: | --: |",
-    ]
-    return [*head, *(f"| `{how}` | {t:.1f} | {t / (parse + search):.2f} × |" for how, t in rows)]
+        fit = ("-m", "singleindex.cli", "fit", table, "-t", "y", "-o", f"{folder}/m.sim")
+        times = {how: processor_seconds(*fit, how) for how in ("--in-memory", "--in-blocks")}
+    fits = [f"| `{how}` | {t:.1f} | {t / (parse + search):.2f} × |" for how, t in times.items()]
+    return {"parse": parse, "search": search, "columns": X.shape[1], "fits": "\n".join(fits)}
 
 
-def memory_lines(sizes):
-    """Return the peak of memory of a fit in blocks, by rows."""
-    lines = ["| rows of 12 columns | CSV, MiB | peak of `fit --in-blocks`, MiB |", "| --: | --: | --: |"]
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+def memory_row(n):
+    """Return the peak of memory of a fit in blocks to so many rows."""
     with tempfile.TemporaryDirectory() as folder:
-        table, model = str(Path(folder) / "t.csv"), str(Path(folder) / "m.sim")
-        for n in sizes:
-            write_table(table, n)
-            said = ["fit", table, "-t", "y", "-o", model, "-q", "--in-blocks"]
-            done = subprocess.run(
-                [sys.executable, "-c", PEAK, *said],
-                check=True,
-                capture_output=True,
-                text=True,
-                env=environment,
-            )
-            size = os.path.getsize(table) >> 20
-            lines.append(f"| {n:,} | {size:,} | {int(done.stdout.split()[-1]):,} |")
-    return lines
+        table = f"{folder}/t.csv"
+        write_table(table, n)
+        said = call("-c", PEAK, "fit", table, "-t", "y", "-o", f"{folder}/m.sim", "-q", "--in-blocks")
+        size = os.path.getsize(table) >> 20
+    return f"| {n:,} | {size:,} | {int(said.split()[-1]):,} |"

@@ -24,7 +24,8 @@ from singleindex.solvers.alternate import Ridge
 from singleindex.solvers.completion import Completion, CompletionProblem, prepare_start
 from singleindex.structures.graph import GraphSmoother, as_graph
 
-from .timing import peak_kib
+from .pages import as_table, paragraphs
+from .timing import peak_kib, timed
 
 RANK = 10
 
@@ -90,32 +91,24 @@ METHODS = {
 def measure(name):
     """Fit one method in this process and print what came out."""
     pairs, y, test_pairs, test_y, graph, shape = epinions_split()
-    began = time.process_time()
-    predict = METHODS[name](pairs, y, graph, shape)
-    seconds = time.process_time() - began
+    predict, seconds = timed(lambda: METHODS[name](pairs, y, graph, shape))
     error = np.asarray(predict(test_pairs)) - test_y
     peak = peak_kib() / 2**20
     print(json.dumps([float(np.sqrt(np.mean(error**2))), float(np.mean(np.abs(error))), seconds, peak]))
 
 
 def epinions_lines():
-    lines = [
-        "| method | RMSE | MAE | CPU time of fit, ratio to CSI with graph | peak memory, GB |",
-        "|---|---|---|---|---|",
-    ]
     found = {name: in_subprocess(name) for name in METHODS}
     ours = found["CSI, graph"][2]
+    rows = []
     for name, result in found.items():
         if isinstance(result, str):
-            lines.append(f"| {name} | {result} | | | |")
-            continue
-        rmse, mae, seconds, peak = result
-        lines.append(f"| {name} | {rmse:.4f} | {mae:.4f} | {seconds / ours:.2f} | {peak:.2f} |")
-    return [
-        *lines,
-        "",
-        f"The fit of CSI with graph took {ours:.0f} s of one core.",
-    ]
+            rows.append([name, result, "", "", ""])
+        else:
+            rmse, mae, seconds, peak = result
+            rows.append([name, f"{rmse:.4f}", f"{mae:.4f}", f"{seconds / ours:.2f}", f"{peak:.2f}"])
+    head = ["method", "RMSE", "MAE", "CPU time of fit, ratio to CSI with graph", "peak memory, GB"]
+    return paragraphs(as_table(head, rows), f"The fit of CSI with graph took {ours:.0f} s of one core.")
 
 
 def in_subprocess(name):
@@ -142,15 +135,14 @@ def seconds_per_iteration(n_ratings, n_iter):
 
 
 def growth_lines(sizes, n_iter=6):
-    seconds = {n: seconds_per_iteration(n, n_iter) for n in sizes}
-    first = sizes[0]
-    lines = ["| ratings | time of an iteration | per rating |", "|---|---|---|"]
-    for n, s in seconds.items():
-        lines.append(f"| {n} | {s / seconds[first]:.2f} | {s / n / (seconds[first] / first):.2f} |")
-    return [*lines, "", "Ratios to the first line; least CPU time of several iterations, rank 10."]
+    seconds = [seconds_per_iteration(n, n_iter) for n in sizes]
+    ratios = [s / seconds[0] for s in seconds]
+    rows = [[n, f"{r:.2f}", f"{r * sizes[0] / n:.2f}"] for n, r in zip(sizes, ratios, strict=True)]
+    table = as_table(["ratings", "time of an iteration", "per rating"], rows)
+    return paragraphs(table, "Ratios to the first line; least CPU time of several iterations, rank 10.")
 
 
 def run(quick=False):
-    sizes = (10_000, 30_000) if quick else (100_000, 300_000, 1_000_000)
-    growth = growth_lines(sizes)
-    return growth if quick else [*epinions_lines(), "", *growth]
+    if quick:
+        return growth_lines((10_000, 30_000))
+    return paragraphs(epinions_lines(), growth_lines((100_000, 300_000, 1_000_000)))

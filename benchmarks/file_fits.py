@@ -4,43 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
-import textwrap
+import tempfile
+import time
 
 import numpy as np
 
-IN_A_PROCESS = textwrap.dedent(
-    """
-    import json, resource, sys, time
-    import numpy as np
-    from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
-    from singleindex.design import read_chunks
+from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
+from singleindex.design import read_chunks
 
-    def peak():
-        # Of this program alone: what getrusage says begins with the process that started it.
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+from .timing import peak_kib
 
-    made, X, y, limit = sys.argv[1:]
-    before = peak()
-    data = read_chunks(X, y)  # which maps the files for a moment, to see whether they are whole
-    if int(limit):
-        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
-    model = eval(made)
-    began, used = time.perf_counter(), time.process_time()
-    iterate = type(data).__iter__
-    count = []
-    type(data).__iter__ = lambda self: (count.append(1), iterate(self))[1]
-    model.fit(data)
-    print(json.dumps({
-        "seconds": time.perf_counter() - began, "cpu": time.process_time() - used, "readings": len(count),
-        "before_mib": before, "peak_mib": peak(), "n_features": int(model.n_features_),
-        "iterations": int(np.max(model.n_iter_)) if hasattr(model, "n_iter_") else None,
-        "candidates": len(getattr(model, "cv_results_", {"weight": [0]})["weight"]),
-    }))
-    """
-)
+MODELS = {"fit": SingleIndexClassifier, "search": SingleIndexClassifierCV}
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(dir=os.environ.get("SINGLEINDEX_SCRATCH"))
 
 
 def write_rows(folder, n, d, seed=0, rows=100_000):
@@ -60,10 +41,38 @@ def write_rows(folder, n, d, seed=0, rows=100_000):
     return os.path.getsize(f"{folder}/X.npy")
 
 
-def fit_in_a_process(model, folder, limit=0):
-    """Return what a fit of the files took; the model is told as Python writes it, the limit in bytes."""
-    out = subprocess.run(
-        [sys.executable, "-c", IN_A_PROCESS, model, f"{folder}/X.npy", f"{folder}/y.npy", str(limit)],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    return json.loads(out.stdout)
+def fit_in_a_process(kind, settings, folder, limit=0):
+    """Return what a "fit" or a "search" with these settings took; the limit is in bytes of address space."""
+    command = [sys.executable, "-m", "benchmarks.file_fits", kind, json.dumps(settings), folder, str(limit)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def fit_rows(kind, settings, n, d):
+    """Return the same of so many rows in a file of their own."""
+    with scratch() as folder:
+        size = write_rows(folder, n, d)
+        found = fit_in_a_process(kind, settings, folder)
+    return {"rows": n, "columns": d, "file_bytes": size, "file_mib": size / 2**20, **found}
+
+
+def main():
+    kind, settings, folder, limit = sys.argv[1:]
+    before = peak_kib()
+    data = read_chunks(f"{folder}/X.npy", f"{folder}/y.npy")  # maps the files for a moment, to see them whole
+    if int(limit):
+        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+    model = MODELS[kind](**json.loads(settings))
+    iterate, readings = type(data).__iter__, []
+    type(data).__iter__ = lambda self: readings.append(1) or iterate(self)
+    began, used = time.perf_counter(), time.process_time()
+    model.fit(data)
+    print(json.dumps({
+        "seconds": time.perf_counter() - began, "cpu": time.process_time() - used, "readings": len(readings),
+        "before_mib": before / 1024, "peak_mib": peak_kib() / 1024, "n_features": int(model.n_features_),
+        "iterations": int(np.max(model.n_iter_)) if hasattr(model, "n_iter_") else None,
+        "candidates": len(getattr(model, "cv_results_", {"weight": [0]})["weight"]),
+    }))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,6 @@ import json
 import os
 import platform
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +29,8 @@ from singleindex.design.gpu.shape import STORAGES
 
 from . import gpu_report
 from .gpu_fits import COLUMNS, ROWS, exact, fits, projections, searches
-from .gpu_timing import CURVE, GIB, REPEATS, Reader, free_all, timed
+from .gpu_timing import CURVE, GIB, REPEATS, Reader, alternately, free_all, once, timed
+from .pages import replace_measured
 from .provenance import source_commit
 
 STORE = Path(__file__).with_name("results") / "gpu.json"
@@ -90,14 +90,13 @@ def time_iteration(design, n, d):
     y, weight = rng.standard_normal(n), rng.random(n)
     W = rng.standard_normal((2, d)) / np.sqrt(d)
     visits = [Visit(W[k], W[1 - k], 0.0, 0.0, 0.0, CURVE, 4096, -8) for k in (0, 1)]
-    turn = iter(range(1 << 30))
     first, again = (design.sweep(visits[0], y, weight) for _ in range(2))
     same = np.array_equal(first.gradient, again.gradient) and np.array_equal(first.bins.sums, again.bins.sums)
     for visit in visits * 2:  # from here on as in a fit, where all is recorded
         design.sweep(visit, y, weight)
     return {
         "device_ms": time_on_device(design, visits[0], y, weight),
-        "iteration_ms": timed(lambda: design.sweep(visits[next(turn) % 2], y, weight)),
+        "iteration_ms": timed(alternately(lambda visit: design.sweep(visit, y, weight), visits)),
         "same_bits": bool(same),
     }
 
@@ -108,8 +107,7 @@ def time_on_device(design, visit, y, weight):
     While the device is busy with an iteration before, the host asks for all of this one, and so is not
     waited for.
     """
-    cp, times = cupy(), []
-    iteration = design.iteration_of([y], [weight], visit.n_bins)
+    times, iteration = [], design.iteration_of([y], [weight], visit.n_bins)
 
     def ask():
         iteration.outbox.send()
@@ -117,13 +115,13 @@ def time_on_device(design, visit, y, weight):
         iteration.inbox.ask()
 
     for _ in range(REPEATS):
-        begin, end = cp.cuda.Event(), cp.cuda.Event()
+        begin, end = cupy().cuda.Event(), cupy().cuda.Event()
         ask()
         begin.record()
         ask()
         end.record()
         end.synchronize()
-        times.append(cp.cuda.get_elapsed_time(begin, end))
+        times.append(cupy().cuda.get_elapsed_time(begin, end))
     return float(np.median(times))
 
 
@@ -134,21 +132,19 @@ def models():
 
 
 def time_models(X, count):
-    cp, rng, design = cupy(), np.random.default_rng(0), as_gpu_design(X)
+    rng, design = np.random.default_rng(0), as_gpu_design(X)
     W = rng.standard_normal((2, count, COLUMNS)) / np.sqrt(COLUMNS)
     turns = [
         [Visit(w, w_old, link=CURVE, n_bins=4096, exponent=-8) for w, w_old in zip(*pair, strict=True)]
         for pair in (W, W[::-1])
     ]
-    ys, turn = [*rng.standard_normal((count, ROWS))], iter(range(1 << 30))
-    right, residual = (cp.asarray(np.stack(rows).T, dtype=np.float32) for rows in (W[0], ys))
-    row = {
-        "models": count, "at_once": design.models_at_once(count),
-        "sweep_ms": timed(lambda: design.sweep_together(turns[next(turn) % 2], ys, [None] * count)),
+    ys, weights = [*rng.standard_normal((count, ROWS))], [None] * count
+    right, residual = (cupy().asarray(np.stack(rows).T, dtype=np.float32) for rows in (W[0], ys))
+    sweep = alternately(lambda visits: design.sweep_together(visits, ys, weights), turns)
+    return {
+        "models": count, "at_once": design.models_at_once(count), "sweep_ms": timed(sweep),
         "two_products_ms": timed(lambda: X @ right) + timed(lambda: X.T @ residual),
     }  # fmt: skip
-    print(row, flush=True)
-    return row
 
 
 # ---------------------------------------------------------------- sparse data
@@ -161,24 +157,20 @@ def csr():
     cp, (n, d, k) = cupy(), (10**6, 10**5, 100)
     columns = cp.sort(cp.random.randint(0, d, (n, k), dtype=np.int32), axis=1).ravel()
     starts = cp.arange(0, n * k + 1, k, dtype=np.int32)
-    X = device_sparse.csr_matrix(
-        (cp.random.standard_normal(n * k, dtype=np.float32), columns, starts), (n, d)
-    )
+    values = cp.random.standard_normal(n * k, dtype=np.float32)
+    X = device_sparse.csr_matrix((values, columns, starts), (n, d))
     X.sum_duplicates()
-    began = time.perf_counter()
-    design = as_gpu_design(X)
-    cp.cuda.Device().synchronize()
-    row = {"n": n, "d": d, "entries": X.nnz, "sorted_s": time.perf_counter() - began}
+    design, sorted_s = once(lambda: as_gpu_design(X))
     w, r = (cp.random.standard_normal(size, dtype=np.float32) for size in (d, n))
-    turned = X.T
-    row["cusparse_ms"] = timed(lambda: X @ w) + timed(lambda: turned @ r)
-    by_rows = turned.tocsr()
-    row["cusparse_with_transpose_ms"] = timed(lambda: X @ w) + timed(lambda: by_rows @ r)
-    row["index_ms"] = timed(lambda: design.by_rows.product(w))
-    row["gradient_ms"] = timed(lambda: design.by_columns.product(r))
-    row |= time_iteration(design, n, d)
-    row["ratio"] = row["iteration_ms"] / row["cusparse_ms"]
-    return row
+    turned, by_rows = X.T, X.T.tocsr()
+    row = {
+        "n": n, "d": d, "entries": X.nnz, "sorted_s": sorted_s,
+        "cusparse_ms": timed(lambda: X @ w) + timed(lambda: turned @ r),
+        "cusparse_with_transpose_ms": timed(lambda: X @ w) + timed(lambda: by_rows @ r),
+        "index_ms": timed(lambda: design.by_rows.product(w)),
+        "gradient_ms": timed(lambda: design.by_columns.product(r)), **time_iteration(design, n, d),
+    }  # fmt: skip
+    return row | {"ratio": row["iteration_ms"] / row["cusparse_ms"]}
 
 
 # ---------------------------------------------------------------- what was run, and where
@@ -223,15 +215,14 @@ def main():
     if not options.parts:
         known |= {"machine": here, "later": {}}
     for name in options.parts or PARTS:
-        began = time.perf_counter()
-        known[name] = PARTS[name]()
+        known[name], seconds = once(PARTS[name])
         if options.parts:
             known.setdefault("later", {})[name] = here
         free_all()
-        print(f"{name}: {json.dumps(known[name], indent=1)}\n{time.perf_counter() - began:.0f} s", flush=True)
+        print(f"{name}: {json.dumps(known[name], indent=1)}\n{seconds:.0f} s", flush=True)
         STORE.write_text(json.dumps(known, indent=1) + "\n")
     if gpu_report.PAGE.exists():
-        gpu_report.write_page(known)
+        replace_measured(gpu_report.PAGE, gpu_report.BEGIN, gpu_report.page_block(known))
 
 
 if __name__ == "__main__":

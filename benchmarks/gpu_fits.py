@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import time
+from functools import partial
 
 import numpy as np
 
 from singleindex import SingleIndexClassifier, SingleIndexClassifierCV
-from singleindex.design import DenseDesign, HashKFold, ManyVisit, Visit, chunk_arrays
+from singleindex.design import DenseDesign, HashKFold, Visit, chunk_arrays
 from singleindex.design.gpu import as_gpu_design
 from singleindex.design.gpu.arrays import cupy
 from singleindex.design.gpu.stream import GpuStreamedDesign
-from singleindex.design.many import bin_edges
 from singleindex.solvers import OnePass
 from singleindex.structures import LowRank, Sparse
 
-from .gpu_timing import CURVE, GIB, clocked, free_all, timed
+from .block_search import make_visit
+from .gpu_timing import CURVE, GIB, alternately, clocked, free_all, once, timed
 
 ROWS, COLUMNS = 1 << 20, 4096
 MAX_ITER = 30
@@ -42,40 +42,34 @@ def fits():
     ours = model().fit(X, y)
     found = {"n": ROWS, "d": COLUMNS, "iterations": ours.n_iter_, "gpu_s": clocked(lambda: model().fit(X, y))}
     found["same_bits"] = bool(np.array_equal(ours.coef_, model().fit(X, y).coef_))
-    print(found, flush=True)
     with contextlib.suppress(ImportError):
         found["torch_s"] = clocked(torch_l1(X, y))
-    print(found, flush=True)
     on_host = X.get()
     del X
     free_all()
-    began = time.perf_counter()
-    theirs = model().fit(on_host, y)
-    found["cpu_s"] = time.perf_counter() - began
+    theirs, found["cpu_s"] = once(lambda: model().fit(on_host, y))
     found |= {f"{name}_float32": value for name, value in differences(ours, theirs).items()}
-    print(found, flush=True)
     found["stream"] = streamed(on_host, y, ours)
     X, y = problem(1 << 18, 512, np.float64)
     both = model().fit(X, y), model().fit(X.get(), y)
-    found |= {f"{name}_float64": value for name, value in differences(*both).items()}
-    return found
+    return found | {f"{name}_float64": value for name, value in differences(*both).items()}
 
 
 def exact():
     """Exact steps on correlated columns: from products that the device makes, and on the processor."""
-    cp, (n, d) = cupy(), (1 << 18, 2048)
+    n, d = 1 << 18, 2048
     X, y = problem(n, d)
-    X += cp.random.standard_normal((n, 1), dtype=np.float32)  # a factor that all columns share
-    settings = {"n_atoms": 50, "solver": "exact"}
-    ours = SingleIndexClassifier(**settings).fit(X, y)
-    row = {"n": n, "d": d, "gpu_s": clocked(lambda: SingleIndexClassifier(**settings).fit(X, y), repeats=3)}
-    weight = np.full(n, 1 / n)
-    design = as_gpu_design(X)
+    X += cupy().random.standard_normal((n, 1), dtype=np.float32)  # a factor that all columns share
+
+    def fit(data):
+        return SingleIndexClassifier(n_atoms=50, solver="exact").fit(data, y)
+
+    ours, design, weight = fit(X), as_gpu_design(X), np.full(n, 1 / n)
+    row = {"n": n, "d": d, "gpu_s": clocked(lambda: fit(X), repeats=3)}
     row["gram_s"] = clocked(lambda: design.gram(np.arange(d), weight), repeats=3)
     on_host = BlockwiseDesign(X.get())
-    began = time.perf_counter()
-    theirs = SingleIndexClassifier(**settings).fit(on_host, y)
-    return row | {"cpu_s": time.perf_counter() - began} | differences(ours, theirs)
+    theirs, row["cpu_s"] = once(lambda: fit(on_host))
+    return row | differences(ours, theirs)
 
 
 class BlockwiseDesign(DenseDesign):
@@ -89,38 +83,35 @@ def searches():
     return few_rows() | {"many": many_rows(), "reading": one_reading()}
 
 
+def search(data, *y, folds=5):
+    """Return a search with the default settings, and its seconds."""
+    return once(lambda: SingleIndexClassifierCV(cv=folds).fit(data, *y))
+
+
 def many_rows():
     """A search by readings on the device, twice, beside the same search over chunks in the host's memory."""
-    (n, d), found = (ROWS, 512), []
+    n, d = ROWS, 512
     X, y = problem(n, d)
-    row = {"n": n, "d": d, "folds": 5}
-    settings = {"cv": 5}
-    SingleIndexClassifierCV(**settings).fit(X[:50_000], y[:50_000])  # kernels are compiled
-    for name in ("gpu_s", "again_s"):
-        began = time.perf_counter()
-        found.append(SingleIndexClassifierCV(**settings).fit(X, y))
-        row[name] = time.perf_counter() - began
-        print(row, flush=True)
-    row["same_bits"] = bool(np.array_equal(found[0].coef_, found[1].coef_))
-    row["readings"] = found[0].n_readings_
+    search(X[:50_000], y[:50_000])  # kernels are compiled
+    ours, gpu_s = search(X, y)
+    again, again_s = search(X, y)
     on_host = X.get()
     del X
-    began = time.perf_counter()
-    theirs = SingleIndexClassifierCV(**settings).fit(chunk_arrays(on_host, y))
-    row["cpu_s"] = time.perf_counter() - began
-    return row | differences(found[0], theirs)
+    theirs, cpu_s = search(chunk_arrays(on_host, y))
+    return {
+        "n": n, "d": d, "folds": 5, "gpu_s": gpu_s, "again_s": again_s,
+        "same_bits": bool(np.array_equal(ours.coef_, again.coef_)), "readings": ours.n_readings_,
+        "cpu_s": cpu_s, **differences(ours, theirs),
+    }  # fmt: skip
 
 
 def one_reading():
     """One visit of all rows for 500 models: on the device, by two products of cuBLAS alone, on the host."""
-    (n, d, K), cp = (ROWS, 512, 500), cupy()
+    n, d, K = ROWS, 512, 500
     X, y = problem(n, d)
-    rng = np.random.default_rng(0)
-    table = np.tile(1 / (1 + np.exp(-np.clip(bin_edges(1024), -50, 50))), (K, 1))
-    held, output = (np.arange(K) % 5).astype(np.int32), np.zeros(K, dtype=np.int32)
-    visit = ManyVisit(rng.standard_normal((d, K)) / np.sqrt(d), np.zeros(K), table, held, output)
+    visit = make_visit(d, K, np.sqrt(d))
     rows = y[None].astype(np.float64), None, HashKFold(5).fold_of(None, 0, n, n)
-    design, W = as_gpu_design(X), cp.asarray(visit.W, dtype=np.float32)
+    design, W = as_gpu_design(X), cupy().asarray(visit.W, dtype=np.float32)
     row = {"n": n, "d": d, "models": K, "gpu_s": clocked(lambda: design.sweep_many(visit, *rows))}
 
     def products():
@@ -128,7 +119,6 @@ def one_reading():
             some = X[begin : begin + (1 << 16)]
             index = some @ W
             index.T @ some
-        cp.cuda.Device().synchronize()
 
     row["products_s"] = clocked(products)
     on_host = DenseDesign(X.get())
@@ -137,49 +127,42 @@ def one_reading():
 
 
 def few_rows():
-    (n, d), cp = (5_000, 200), cupy()
+    n, d = 5_000, 200
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d), dtype=np.float32)
     y = (rng.random(n) < 1 / (1 + np.exp(-X[:, :8].sum(axis=1)))).astype(int)
-    row, found = {"n": n, "d": d}, []
-    for name, data in (("gpu_s", cp.asarray(X)), ("cpu_s", X)):
-        began = time.perf_counter()
-        found.append(SingleIndexClassifierCV(cv=3).fit(data, y))
-        row[name] = time.perf_counter() - began
-    return row | differences(*found)
+    ours, gpu_s = search(cupy().asarray(X), y, folds=3)
+    theirs, cpu_s = search(X, y, folds=3)
+    return {"n": n, "d": d, "gpu_s": gpu_s, "cpu_s": cpu_s, **differences(ours, theirs)}
 
 
 def projections():
     """How long a structure's projection takes on the host and on the device, w on its way included."""
-    cp, rows = cupy(), []
+    rng, lines = np.random.default_rng(0), []
     for d, count in ((4096, 50), (10**5, 50), (10**6, 1000)):
-        w = np.random.default_rng(0).standard_normal(d)
-
-        def there(w=w, count=count):
-            values = cp.asarray(w)
-            least = cp.partition(cp.abs(values), d - count)[d - count]  # noqa: B023
-            return cp.where(cp.abs(values) >= least, values, 0.0).get()
-
-        row = {
-            "structure": "Sparse",
-            "d": d,
-            "host_ms": 1e3 * clocked(lambda w=w, k=count: Sparse().project(w, k)),
-        }
-        rows.append(row | {"device_ms": 1e3 * clocked(there)})
+        w = rng.standard_normal(d)
+        host, device = partial(Sparse().project, w, count), partial(largest_on_device, w, count)
+        lines.append({"structure": "Sparse", "d": d, **times_of_projection(host, device)})
     for p in (64, 512):
-        w, structure = np.random.default_rng(0).standard_normal(p * p), LowRank(shape=(p, p))
+        w = rng.standard_normal(p * p)
+        host, device = partial(LowRank(shape=(p, p)).project, w, 5), partial(low_rank_on_device, w, p)
+        lines.append({"structure": "LowRank", "d": p * p, **times_of_projection(host, device)})
+    return lines
 
-        def there(w=w, p=p):
-            left, size, right = cp.linalg.svd(cp.asarray(w).reshape(p, p), full_matrices=False)
-            return ((left[:, :5] * size[:5]) @ right[:5]).get()
 
-        row = {
-            "structure": "LowRank",
-            "d": p * p,
-            "host_ms": 1e3 * clocked(lambda w=w, s=structure: s.project(w, 5)),
-        }
-        rows.append(row | {"device_ms": 1e3 * clocked(there)})
-    return rows
+def times_of_projection(host, device):
+    return {"host_ms": 1e3 * clocked(host), "device_ms": 1e3 * clocked(device)}
+
+
+def largest_on_device(w, count):
+    cp, values = cupy(), cupy().asarray(w)
+    least = cp.partition(cp.abs(values), len(w) - count)[len(w) - count]
+    return cp.where(cp.abs(values) >= least, values, 0.0).get()
+
+
+def low_rank_on_device(w, p, rank=5):
+    left, size, right = cupy().linalg.svd(cupy().asarray(w).reshape(p, p), full_matrices=False)
+    return ((left[:, :rank] * size[:rank]) @ right[:rank]).get()
 
 
 def differences(a, b):
@@ -216,26 +199,21 @@ def torch_l1(X, y):
 
 def streamed(X, y, whole):
     """Data that stay on the host, beside the time that copies alone take."""
-    cp = cupy()
-    began = time.perf_counter()
-    design = GpuStreamedDesign(X)
-    ready = time.perf_counter() - began
+    design, ready = once(lambda: GpuStreamedDesign(X))
     target, rng = y.astype(np.float64), np.random.default_rng(0)
     W = rng.standard_normal((2, X.shape[1])) / np.sqrt(X.shape[1])
     visits = [Visit(W[k], W[1 - k], link=CURVE, n_bins=4096, exponent=-8) for k in (0, 1)]
-    turn, place = iter(range(1 << 30)), design.places[0]
+    place = design.places[0]
     part = X[: len(place)]
 
     def copy():
-        place.data.copy_from_host_async(part.ctypes.data, part.nbytes, cp.cuda.get_current_stream())
+        place.data.copy_from_host_async(part.ctypes.data, part.nbytes, cupy().cuda.get_current_stream())
 
     bus = timed(copy) / 1e3
-    row = {
-        "gib": X.nbytes / GIB, "pinned": not design.pinned, "ready_s": ready,
-        "iteration_s": timed(lambda: design.sweep(visits[next(turn) % 2], target), repeats=10) / 1e3,
-        "bus_gb_per_s": part.nbytes / bus / 1e9,
+    sweep = alternately(lambda visit: design.sweep(visit, target), visits)
+    iteration = timed(sweep, repeats=10) / 1e3
+    return {
+        "gib": X.nbytes / GIB, "pinned": not design.pinned, "ready_s": ready, "iteration_s": iteration,
+        "bus_gb_per_s": part.nbytes / bus / 1e9, "ratio": iteration / (bus * X.nbytes / part.nbytes),
+        **differences(model().fit(design, y), whole),
     }  # fmt: skip
-    row["ratio"] = row["iteration_s"] / (bus * X.nbytes / part.nbytes)
-    row |= differences(model().fit(design, y), whole)
-    print(row, flush=True)
-    return row

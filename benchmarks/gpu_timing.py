@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 
@@ -17,32 +18,36 @@ KNOTS = np.linspace(-4, 4, 400)
 CURVE = MonotoneCurve(KNOTS, np.tanh(KNOTS))
 
 
-def timed(call, repeats=REPEATS):
+def timed(call, repeats=REPEATS, warm_up=3):
     """Return the median milliseconds of a call on the device."""
-    cp = cupy()
     times = []
-    for turn in range(repeats + 3):
-        begin, end = cp.cuda.Event(), cp.cuda.Event()
+    for _ in range(warm_up + repeats):
+        begin, end = cupy().cuda.Event(), cupy().cuda.Event()
         begin.record()
         call()
         end.record()
         end.synchronize()
-        if turn >= 3:
-            times.append(cp.cuda.get_elapsed_time(begin, end))
-    return float(np.median(times))
+        times.append(cupy().cuda.get_elapsed_time(begin, end))
+    return float(np.median(times[warm_up:]))
+
+
+def once(call):
+    """Return what a call returns, and its seconds by the clock, the device's work included."""
+    began = time.perf_counter()
+    found = call()
+    cupy().cuda.Device().synchronize()
+    return found, time.perf_counter() - began
 
 
 def clocked(call, repeats=10):
-    """Return the median seconds of a call by the clock, the device's work included."""
-    cp = cupy()
-    times = []
-    for turn in range(repeats + 1):
-        began = time.perf_counter()
-        call()
-        cp.cuda.Device().synchronize()
-        if turn:
-            times.append(time.perf_counter() - began)
-    return float(np.median(times))
+    """Return the median seconds of a call by the clock, after one to warm up."""
+    return float(np.median([once(call)[1] for _ in range(repeats + 1)][1:]))
+
+
+def alternately(sweep, visits):
+    """Return a call that sweeps by the next of the visits, as iterations do."""
+    turns = itertools.cycle(visits)
+    return lambda: sweep(next(turns))
 
 
 def free_all():

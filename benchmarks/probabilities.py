@@ -20,6 +20,7 @@ from singleindex import SingleIndexClassifierCV
 from singleindex.datasets import TEXT_SETS, load_text
 
 from .grids import l2_search
+from .pages import as_table, paragraphs
 
 OURS = {
     "singleindex": SingleIndexClassifierCV(scoring="neg_log_loss"),
@@ -37,48 +38,37 @@ def measure(name, seed):
     train, test = order[: 3 * len(y) // 4], order[3 * len(y) // 4 :]
     l2 = l2_search(X[train], "neg_log_loss").fit(X[train], y[train])
     plain = LogisticRegression(C=float(np.ravel(l2.C_)[0]), solver="liblinear")
-    models = {
-        **{title: clone(model).fit(X[train], y[train]) for title, model in OURS.items()},
-        "L2": l2,
-        **{
-            f"L2 + {kind}": CalibratedClassifierCV(plain, method=kind, cv=5, ensemble=False).fit(
-                X[train], y[train]
-            )
-            for kind in ("sigmoid", "isotonic")
-        },
-    }
-    found = {}
-    for title, model in models.items():
-        p = model.predict_proba(X[test])[:, 1]
-        found[title] = (log_loss(y[test], p), brier_score_loss(y[test], p))
-    return found
+    models = {title: clone(model) for title, model in OURS.items()}
+    for kind in ("sigmoid", "isotonic"):
+        models[f"L2 + {kind}"] = CalibratedClassifierCV(plain, method=kind, cv=5, ensemble=False)
+    fitted = {"L2": l2} | {title: model.fit(X[train], y[train]) for title, model in models.items()}
+    p = {title: model.predict_proba(X[test])[:, 1] for title, model in fitted.items()}
+    return {title: (log_loss(y[test], p[title]), brier_score_loss(y[test], p[title])) for title in p}
 
 
 def run(quick=False):
     seeds = range(1 if quick else 10)
     titles = [*OURS, *RIVALS]
-    lines = [
-        f"Means over {len(seeds)} splits: log-loss / Brier score.",
-        "",
-        f"| set | {' | '.join(titles)} |",
-        "|---|" + "---|" * len(titles),
-    ]
-    not_worse = {title: np.zeros(2, dtype=int) for title in OURS}
-    clearly_worse = {title: np.zeros(2, dtype=int) for title in OURS}
+    # Sets on which ours is not worse than the best rival, and clearly worse, by log-loss and Brier score.
+    not_worse, clearly_worse = ({title: np.zeros(2, dtype=int) for title in OURS} for _ in range(2))
+    rows = []
     for name in TEXT_SETS:
         found = Parallel(n_jobs=2)(delayed(measure)(name, seed) for seed in seeds)
-        means = {title: np.mean([f[title] for f in found], axis=0) for title in titles}
+        scores = {title: np.array([f[title] for f in found]) for title in titles}
+        means = {title: values.mean(axis=0) for title, values in scores.items()}
+        rows.append([name, *("{:.4f} / {:.4f}".format(*means[title]) for title in titles)])
         best = np.argmin([means[rival] for rival in RIVALS], axis=0)
+        of_best = np.column_stack([scores[RIVALS[k]][:, i] for i, k in enumerate(best)])
         for title in OURS:
-            # By which score the best rival is one, and how far behind it this one is on each split.
-            behind = np.array([[f[title][i] - f[RIVALS[k]][i] for i, k in enumerate(best)] for f in found])
+            behind = scores[title] - of_best
             error = np.std(behind, axis=0, ddof=min(1, len(found) - 1)) / np.sqrt(len(found))
             not_worse[title] += behind.mean(axis=0) <= 0
             clearly_worse[title] += behind.mean(axis=0) > error
-        lines.append(f"| {name} | " + " | ".join("{:.4f} / {:.4f}".format(*means[t]) for t in titles) + " |")
-    return [*lines, ""] + [
+    verdicts = [
         f"- {title}: not worse than the best of the three others in log-loss on {count[0]}, in Brier score "
         f"on {count[1]} of {len(TEXT_SETS)} sets; worse by more than one standard error of the difference on "
         f"{clearly_worse[title][0]} and {clearly_worse[title][1]}."
         for title, count in not_worse.items()
     ]
+    head = f"Means over {len(seeds)} splits: log-loss / Brier score."
+    return paragraphs(head, as_table(["set", *titles], rows), verdicts)

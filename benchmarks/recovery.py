@@ -9,30 +9,24 @@ from singleindex import SingleIndexClassifier, SingleIndexRegressor
 from singleindex.datasets import make_single_index
 from singleindex.structures import GroupSparse, LowRank, RowSparse
 
+from .exact_steps.tasks import cosine
+from .pages import paragraphs
+
+NOISES = {"gaussian": SingleIndexRegressor, "binary": SingleIndexClassifier}
+
 
 def run(quick=False):
     seeds = range(3 if quick else 10)
-    return [
-        f"Means over {len(seeds)} seeds.",
-        "",
-        *group_lines(seeds),
-        "",
-        *row_lines(seeds),
-        "",
-        *low_rank_lines(seeds),
-    ]
-
-
-def cosine(a, b):
-    a, b = np.ravel(a), np.ravel(b)
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) + 1e-300))
+    lines = [group_line(seeds), row_line(seeds)]
+    lines += [low_rank_line(seeds, *kind) for kind in NOISES.items()]
+    return paragraphs(f"Means over {len(seeds)} seeds.", *lines)
 
 
 def recall(found, truth):
     return len(set(found) & set(truth)) / len(truth)
 
 
-def group_lines(seeds):
+def group_line(seeds):
     """True groups among the five that each method ranks first; n = 300, d = 500, groups of 10."""
     ours, peer = [], []
     for seed in seeds:
@@ -44,10 +38,10 @@ def group_lines(seeds):
         model = SingleIndexClassifier(5, structure=GroupSparse(groups)).fit(data.X, data.y)
         ours.append(recall(np.unique(groups[model.coef_ != 0]), truth))
         peer.append(recall(group_lasso_first_groups(data.X, data.y, groups, 5), truth))
-    return [
+    return (
         f"Groups: {100 * np.mean(ours):.0f} % of the true ones found; group-lasso logistic regression "
         f"(skglm), its penalty set to find five: {100 * np.mean(peer):.0f} %."
-    ]
+    )
 
 
 def group_lasso_first_groups(X, y, groups, n_wanted):
@@ -74,7 +68,7 @@ def group_lasso_first_groups(X, y, groups, n_wanted):
     return np.unique(groups)[chosen]
 
 
-def row_lines(seeds):
+def row_line(seeds):
     """Share of the true rows that get a coefficient in each task; 6 tasks, n = 200, d = 500, 10 true rows."""
     joint, apart = [], []
     for seed in seeds:
@@ -85,30 +79,28 @@ def row_lines(seeds):
         for structure, found in ((RowSparse(), joint), (None, apart)):
             model = SingleIndexClassifier(10, structure=structure).fit(data.X, data.y)
             found.append(np.mean((model.coef_ != 0)[rows]))
-    return [
+    return (
         f"Shared rows of 6 tasks: {100 * np.mean(joint):.0f} % of the true ones found in every task; "
         f"by six separate fits {100 * np.mean(apart):.0f} %."
-    ]
+    )
 
 
-def low_rank_lines(seeds):
+def low_rank_line(seeds, noise, estimator):
     """Cosine to the true matrix; rank 3, 40 × 40, 800 measurements."""
-    lines = []
-    for noise, estimator in (("gaussian", SingleIndexRegressor), ("binary", SingleIndexClassifier)):
-        ours, ridge = [], []
-        for seed in seeds:
-            data = make_single_index(
-                800, 1600, structure="low_rank", shape=(40, 40), n_atoms=3, link="clipped",
-                noise=noise, random_state=seed,
-            )  # fmt: skip
-            model = estimator(3, structure=LowRank((40, 40))).fit(data.X, data.y)
-            ours.append(cosine(model.coef_, data.coef))
-            label = data.y > np.median(data.y) if noise == "gaussian" else data.y
-            # The ridge fit gets the penalty that is best against the truth: more than it could know.
-            fits = [LogisticRegression(C=c, max_iter=1000).fit(data.X, label) for c in (1e-4, 1e-3, 1e-2, 1)]
-            ridge.append(max(cosine(fit.coef_, data.coef) for fit in fits))
-        lines.append(
-            f"Rank 3, 40 × 40, 800 measurements, {noise} response: cosine {np.mean(ours):.3f}; vectorised "
-            f"ridge-logistic fit at its best penalty {np.mean(ridge):.3f}. "
-        )
-    return lines
+    ours, ridge = [], []
+    for seed in seeds:
+        data = make_single_index(
+            800, 1600, structure="low_rank", shape=(40, 40), n_atoms=3, link="clipped", noise=noise,
+            random_state=seed,
+        )  # fmt: skip
+        truth = np.ravel(data.coef)
+        model = estimator(3, structure=LowRank((40, 40))).fit(data.X, data.y)
+        ours.append(cosine(np.ravel(model.coef_), truth))
+        label = data.y > np.median(data.y) if noise == "gaussian" else data.y
+        # The ridge fit gets the penalty that is best against the truth: more than it could know.
+        fits = [LogisticRegression(C=c, max_iter=1000).fit(data.X, label) for c in (1e-4, 1e-3, 1e-2, 1)]
+        ridge.append(max(cosine(np.ravel(fit.coef_), truth) for fit in fits))
+    return (
+        f"Rank 3, 40 × 40, 800 measurements, {noise} response: cosine {np.mean(ours):.3f}; vectorised "
+        f"ridge-logistic fit at its best penalty {np.mean(ridge):.3f}."
+    )

@@ -23,14 +23,17 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pandas as pd
+import sklearn
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+import singleindex
 from singleindex import SingleIndexClassifierCV, TableClassifier
 
+from .pages import as_table, fill
 from .provenance import source_commit
 
 RESULTS = Path(__file__).parent / "results"
@@ -38,15 +41,13 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "service.py"
 CLIENTS, ROUNDS = 4, 3
 # Rows of a request, and requests of a round.
 LOADS = ((1, 160), (100, 60))
+TEXTS = ["city", "job", "plan", "unit"]
 
 
 def table(n, seed):
     rng = np.random.default_rng(seed)
     numbers = pd.DataFrame(rng.standard_normal((n, 16)), columns=[f"x{j}" for j in range(16)])
-    texts = {
-        name: rng.choice([f"{name}{k}" for k in range(6)], n) for name in ("city", "job", "plan", "unit")
-    }
-    frame = numbers.assign(**texts)
+    frame = numbers.assign(**{name: rng.choice([f"{name}{k}" for k in range(6)], n) for name in TEXTS})
     index = numbers.iloc[:, :5].sum(axis=1) + (frame["city"] == "city1")
     frame[numbers.columns] = numbers.mask(rng.random(numbers.shape) < 0.05)
     return frame, (index + rng.standard_normal(n) > 0).astype(int)
@@ -56,7 +57,7 @@ def columns():
     numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     return make_column_transformer(
         (numbers, [f"x{j}" for j in range(16)]),
-        (OneHotEncoder(handle_unknown="ignore"), ["city", "job", "plan", "unit"]),
+        (OneHotEncoder(handle_unknown="ignore"), TEXTS),
     )
 
 
@@ -77,14 +78,10 @@ def serve(model, port):
     uvicorn.run(app, port=port, log_level="warning", lifespan="off")
 
 
-def free_port():
+def start(path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def start(path):
-    port = free_port()
+        port = free.getsockname()[1]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "benchmarks.service", "--serve", str(path), "--port", str(port)]
     server = subprocess.Popen(command, env=environment)
@@ -148,29 +145,21 @@ def in_turns(servers, new, n_rows, n_requests):
             times[name] += one
     return [
         {
-            "service": name,
-            "rows per request": n_rows,
-            "requests": len(times[name]),
+            "service": name, "rows per request": n_rows, "requests": len(times[name]),
             "requests per second": round(float(np.median(rates[name])), 1),
             "median ms": round(1e3 * float(np.median(times[name])), 2),
             "p99 ms": round(1e3 * float(np.quantile(times[name], 0.99)), 2),
         }
         for name in servers
-    ]
+    ]  # fmt: skip
 
 
 def page(outcome):
     keys = list(outcome["rows"][0])
-    lines = ["| " + " | ".join(keys) + " |", "| " + " | ".join("---" for _ in keys) + " |"]
-    lines += ["| " + " | ".join(str(row[key]) for key in keys) + " |" for row in outcome["rows"]]
+    table = as_table(keys, (row.values() for row in outcome["rows"]), n_left=len(keys))
     about = ", ".join(f"{name} {version}" for name, version in outcome["versions"].items())
-    return "\n".join([
-        "## The example of a service", "",
-        f"20 columns, 4 of them text, {CLIENTS} clients at a time over open connections, one process of",
-        f"uvicorn for each service, all in turns within one run, {ROUNDS} rounds; every answer has class and",
-        "probabilities.", "",
-        *lines, "", f"*Commit {outcome['commit']}, {outcome['machine']}; {about}.*", "",
-    ])  # fmt: skip
+    fields = {"clients": CLIENTS, "rounds": ROUNDS, "table": "\n".join(table), "about": about}
+    return "\n".join([*fill("service", outcome, **fields), ""])
 
 
 def main():
@@ -181,20 +170,16 @@ def main():
     if given.serve:
         serve(given.serve, given.port)
         return
-    import sklearn
     import uvicorn
 
-    import singleindex
-
+    modules = {"singleindex": singleindex, "scikit-learn": sklearn, "pandas": pd, "uvicorn": uvicorn}
+    versions = {name: module.__version__ for name, module in modules.items()}
     outcome = {
         "commit": source_commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores shared with other work",
-        "versions": {
-            "Python": platform.python_version(), "singleindex": singleindex.__version__,
-            "scikit-learn": sklearn.__version__, "pandas": pd.__version__, "uvicorn": uvicorn.__version__,
-        },
+        "versions": {"Python": platform.python_version(), **versions},
         "rows": run(),
-    }  # fmt: skip
+    }
     (RESULTS / "service.json").write_text(json.dumps(outcome, indent=1) + "\n")
     (RESULTS / "service.md").write_text(page(outcome))
     print(page(outcome))

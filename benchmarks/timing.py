@@ -9,6 +9,13 @@ from pathlib import Path
 import numpy as np
 
 
+def timed(call, clock=time.process_time):
+    """Return what a call returns, and its seconds: those of the processor, to which others do not add."""
+    began = clock()
+    found = call()
+    return found, clock() - began
+
+
 def times_in_turns(calls: dict, repeats: int, clock=time.perf_counter) -> dict[str, list[float]]:
     """Return the seconds of each call; the calls take turns, after one round to warm up."""
     times = {name: [] for name in calls}
@@ -31,5 +38,5 @@ def least_times(calls: dict, repeats: int, clock=time.perf_counter) -> dict[str,
 
 
 def peak_kib() -> int:
-    """Return the peak of this program's memory; getrusage counts the program which started it, too."""
+    """Return the peak of this program's memory; getrusage would count the program that started it, too."""
     return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:  # where the site is built, the studies are not installed
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.exact_steps.compare import Figures, Paired, pair  # noqa: E402
+from benchmarks.exact_steps.compare import Paired, pair  # noqa: E402
 from benchmarks.exact_steps.store import Line, Store, figures_of  # noqa: E402
 from benchmarks.pages import as_table  # noqa: E402
 from experiments import render  # noqa: E402
@@ -105,10 +105,6 @@ def is_lost(found: Paired | None, larger_is_better: bool) -> bool:
 # ---------------------------------------------------------------- the studies of the search
 
 
-def with_figure(figures: Figures, name: str) -> Figures:
-    return {seed: row for seed, row in figures.items() if name in row}
-
-
 def losses_of_study(lines: Iterable[Line], study: Study) -> Iterator[tuple[Loss, bool]]:
     """Yield every comparison of a study as if it were lost, and whether it is."""
     of_family = {line.method: line.family for line in lines if line.study == study.name}
@@ -118,7 +114,7 @@ def losses_of_study(lines: Iterable[Line], study: Study) -> Iterator[tuple[Loss,
             if of_family[rival] in own:
                 continue
             for name, (label, larger) in study.measures.items():
-                found = pair(with_figure(methods.get(study.ours, {}), name), with_figure(theirs, name), name)
+                found = pair(methods.get(study.ours), theirs, name)
                 if found is not None:
                     yield Loss(cell, rival, label, found), is_lost(found, larger)
 

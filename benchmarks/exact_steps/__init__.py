@@ -1,7 +1,6 @@
 """The default search beside strong rivals: `python -m benchmarks.exact_steps [study …] [--render]`.
 
-A study is a module with cells, a way to make the task of a cell and a seed, families of methods, figures of
-an answer, and a section of the report with a verdict. Every measurement is one JSON line in
-`benchmarks/results/exact_steps.jsonl`: a rival is measured once, our own methods once for each commit of
-`src/`. Seeds 0 to 9 are for the report; whatever is tuned is tuned on seeds from 100 on.
+Every measurement is one JSON line in `benchmarks/results/exact_steps.jsonl`: a rival is measured once, our
+own methods once for each commit of `src/`. Seeds 0 to 9 are for the report; whatever is tuned is tuned on
+seeds from 100 on. `command.py` says what a study is.
 """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import cells, frontier, real, searches, speed, tables
+from . import cells, frontier, real, searches, tables
 from .command import run_command
 
-STUDIES = {study.NAME: study for study in (cells, tables, frontier, searches, speed, real)}
+STUDIES = (cells, tables, frontier, searches, real)
 # Seeds from here on are for tuning, and are not reported.
 FIRST_TUNING_SEED = 100
 HEAD = """# The default search beside strong rivals

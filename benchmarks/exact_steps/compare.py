@@ -1,13 +1,14 @@
-"""Paired comparisons over seeds, and the tables made of them."""
+"""Paired comparisons over seeds, and how they are told."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-Figures = dict[int, dict[str, Any]]
+Figures = Mapping[int, Mapping[str, Any]]
 """What a method did, by seed."""
 
 
@@ -32,34 +33,54 @@ class Paired:
         return bool(self.difference < -n_errors * self.error)
 
 
-def pair(ours: Figures, rival: Figures, figure: str) -> Paired | None:
+def pair(ours: Figures | None, rival: Figures | None, figure: str) -> Paired | None:
     """Compare a figure on the seeds that both have it for; None where there is none."""
-    seeds = sorted(seed for seed in set(ours) & set(rival) if figure in ours[seed] and figure in rival[seed])
+    a, b = (values_of(figures, figure) for figures in (ours, rival))
+    seeds = sorted(set(a) & set(b))
     if not seeds:
         return None
-    a = np.array([ours[seed][figure] for seed in seeds], dtype=float)
-    b = np.array([rival[seed][figure] for seed in seeds], dtype=float)
-    error = float(np.std(a - b, ddof=1) / np.sqrt(len(seeds))) if len(seeds) > 1 else float("nan")
-    return Paired(float(a.mean()), float(b.mean()), error, len(seeds))
+    gaps = np.array([a[seed] - b[seed] for seed in seeds])
+    error = float(np.std(gaps, ddof=1) / np.sqrt(len(seeds))) if len(seeds) > 1 else float("nan")
+    means = (float(np.mean([values[seed] for seed in seeds])) for values in (a, b))
+    return Paired(*means, error, len(seeds))
+
+
+def pairs_of(figures, ours: str, rival: str, figure: str) -> dict[str, Paired]:
+    """Compare two methods in every cell that has both."""
+    found = {cell: pair(methods.get(ours), methods.get(rival), figure) for cell, methods in figures.items()}
+    return {cell: paired for cell, paired in found.items() if paired is not None}
+
+
+def values_of(figures: Figures | None, figure: str) -> dict[int, float]:
+    return {seed: float(row[figure]) for seed, row in (figures or {}).items() if figure in row}
 
 
 def mean_of(figures: Figures | None, figure: str) -> float:
     """Return the mean over the seeds that have the figure; NaN where there is none."""
-    found = [row[figure] for row in (figures or {}).values() if figure in row]
+    found = list(values_of(figures, figure).values())
     return float(np.mean(found)) if found else float("nan")
+
+
+# ---------------------------------------------------------------- in words
 
 
 def as_text(value: float, digits: int = 3) -> str:
     return "–" if np.isnan(value) else f"{value:.{digits}f}"
 
 
+def means_text(figures: Figures | None, *names: str, digits: int = 3) -> str:
+    """Tell the means of several figures, side by side."""
+    return " / ".join(as_text(mean_of(figures, name), digits) for name in names)
+
+
 def passed(holds: bool) -> str:
     return "held" if holds else "**missed**"
 
 
-def with_features(figures: Figures | None, figure: str) -> str:
+def with_features(figures: Figures | None, figure: str, features: str = "features") -> str:
     """Tell a mean, and the features in use in brackets."""
-    return f"{as_text(mean_of(figures, figure), 4)} ({mean_of(figures, 'features'):.0f})" if figures else "–"
+    mean = mean_of(figures, figure)
+    return "–" if np.isnan(mean) else f"{mean:.4f} ({mean_of(figures, features):.0f})"
 
 
 def difference_text(found: Paired | None, digits: int = 4) -> str:

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.pages import as_table
-from singleindex.datasets import load_text
+from benchmarks.pages import as_table, paragraphs
 
-from . import ours
-from .compare import mean_of, pair, passed
-from .designs import make_task
+from . import cells
+from .compare import pairs_of, passed, with_features
 from .elsewhere import ask_peer
-from .ours import OURS
-from .real import load_khan
-from .rivals import N_FOLDS, divide, folds_of, held_out_losses, l1_path, penalty_levels, ridge_path, scale_of
+from .methods import OURS, fit_search
+from .real import load_khan, split_text
+from .rivals import N_FOLDS, as_dense, folds_of, held_out_losses, l1_path, penalty_levels, ridge_path, scaled
 from .tasks import Task, count_features, is_sparse, mean_auc, split_task
 
 NAME = "frontier"
@@ -32,19 +30,14 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_SPLICED = 50
 METHODS = (OURS, "L1", "relaxed lasso", "abess", "MCP")
 MINE = ("ours",)
-GENERATED = "one factor .7 800 × 200, ramp"
-
-
-def cells() -> list[str]:
-    return ["ath-rel", GENERATED, "khan, EWS"]
+CELLS = ("ath-rel", "one factor .7 800 × 200, ramp", "khan, EWS")
 
 
 def make(cell: str, seed: int) -> Task:
-    if cell == GENERATED:
-        return make_task(cell, seed)
+    if cell in cells.CELLS:
+        return cells.make(cell, seed)
     if cell == "ath-rel":
-        data = load_text("ath-rel")
-        return split_task(data.data, np.asarray(data.target), seed, least=1e-3, powers=(1.0, 0.0))
+        return split_text(cell, seed, least=1e-3, powers=(1.0, 0.0))
     X, y = load_khan()
     return split_task(X, (y == "EWS").astype(int), seed, least=1e-3)
 
@@ -61,15 +54,12 @@ def as_figures(points: dict[int, dict[str, float]]) -> dict[str, float]:
     return {f"{name} at {k}": value for k, found in points.items() for name, value in found.items()}
 
 
-def measure(family, task):
-    return {name: as_figures(points) for name, points in FAMILIES[family](task).items()}
-
-
 # ---------------------------------------------------------------- methods
 
 
 def trace_ours(task: Task):
-    return {OURS: {k: point(task, ours.fit_at_most(task, k).coef) for k in counts_for(task)}}
+    fits = {k: fit_search(task, n_atoms=[k], penalty=[]) for k in counts_for(task)}
+    return {OURS: as_figures({k: point(task, answer.coef) for k, answer in fits.items()})}
 
 
 def trace_l1(task: Task):
@@ -84,7 +74,7 @@ def trace_l1(task: Task):
         plain[k] = point(task, path["coefs"][level, 0])
         if counts[0][ends[0] - 1] and k < len(task.y):
             relaxed[k] = point(task, relax(task, paths[0]["coefs"][ends[0] - 1, 0]))
-    return {"L1": plain, "relaxed lasso": relaxed}
+    return {"L1": as_figures(plain), "relaxed lasso": as_figures(relaxed)}
 
 
 def levels_within(counts, k: int) -> int:
@@ -95,8 +85,7 @@ def levels_within(counts, k: int) -> int:
 def relax(task: Task, coef):
     """Blend an L1 fit with an unpenalised one on its features; ten folds choose the share of the latter."""
     used = np.flatnonzero(coef)
-    X = task.X[:, used]
-    X = X.toarray() if is_sparse(X) else X
+    X = as_dense(task.X[:, used])
     y, fold = np.asarray(task.y, dtype=float), folds_of(task.y)
     # The features were found with all rows; folds choose a share only.
     held_out = np.empty((len(y), len(SHARES), 1))
@@ -116,45 +105,43 @@ def blend(free, penalised, share: float):
 
 def unpenalised(X, y):
     """Fit without a penalty, but for as much as keeps separable rows finite."""
-    scale = scale_of(X)
-    coefs, intercepts = ridge_path(X / scale, y, [1e-4])
+    Z, scale = scaled(X)
+    coefs, intercepts = ridge_path(Z, y, [1e-4])
     return coefs[0] / scale, intercepts[0]
 
 
-def whole(task: Task):
-    """Return folds that hold nothing out."""
-    return np.full(len(task.y), -1)
+def path_of_peer(group: str, module: str, solver: str, levels, Z, y):
+    """Return w at each level, fitted to all rows: folds hold nothing out."""
+    found = ask_peer(group, module, solver, levels, X=Z, y=y, fold=np.full(len(y), -1))
+    return found["coefs"][:, 0]
 
 
 def trace_abess(task: Task):
-    scale = scale_of(task.X)
-    Z = divide(task.X, scale)
-    Z = Z.toarray() if is_sparse(Z) else Z
+    Z, scale = scaled(task.X)
+    Z = as_dense(Z)
     varies = np.ptp(Z, axis=0) > 0
-    sizes = [k for k in counts_for(task) if k <= min(MOST_SPLICED, len(task.y) // 3)]
     points = {}
-    for k in sizes:
-        found = ask_peer("numpy 2", "of_abess", "AbessPath", [k], X=Z[:, varies], y=task.y, fold=whole(task))
-        coef = np.zeros(len(scale))
-        coef[varies] = found["coefs"][0, 0] / scale[varies]
-        points[k] = point(task, coef)
-    return {"abess": points}
+    for k in counts_for(task):
+        if k <= min(MOST_SPLICED, len(task.y) // 3):
+            coef = np.zeros(len(scale))
+            (found,) = path_of_peer("numpy 2", "of_abess", "AbessPath", [k], Z[:, varies], task.y)
+            coef[varies] = found / scale[varies]
+            points[k] = point(task, coef)
+    return {"abess": as_figures(points)}
 
 
 def trace_mcp(task: Task):
-    scale = scale_of(task.X)
-    Z = divide(task.X, scale)
+    Z, scale = scaled(task.X)
     Z = Z if is_sparse(Z) else Z - Z.mean(axis=0)
     levels = penalty_levels(Z, task.y, task.least)
-    found = ask_peer("numba", "of_skglm", "McpPath", levels, X=Z, y=task.y, fold=whole(task))
-    coefs = found["coefs"][:, 0] / scale
+    coefs = path_of_peer("numba", "of_skglm", "McpPath", levels, Z, task.y) / scale
     counts = np.count_nonzero(coefs, axis=1)
     points = {}
     for k in counts_for(task):
         within = np.flatnonzero((counts > 0) & (counts <= k))
         if within.size:
             points[k] = point(task, coefs[within[-1]])
-    return {"MCP": points}
+    return {"MCP": as_figures(points)}
 
 
 FAMILIES = {"ours": trace_ours, "L1": trace_l1, "abess": trace_abess, "MCP": trace_mcp}
@@ -165,13 +152,9 @@ FAMILIES = {"ours": trace_ours, "L1": trace_l1, "abess": trace_abess, "MCP": tra
 
 def judge(figures):
     """Return our AUC against that of L1 at every cell and count, and where it is lower by two errors."""
-    pairs = {}
-    for cell, methods in figures.items():
-        for k in TEXT_COUNTS:
-            found = pair(methods.get(OURS, {}), methods.get("L1", {}), f"auc at {k}")
-            if found is not None:
-                pairs[cell, k] = found
-    return pairs, [where for where, found in pairs.items() if found.is_below(2)]
+    found = {k: pairs_of(figures, OURS, "L1", f"auc at {k}") for k in TEXT_COUNTS}
+    pairs = {(cell, k): found[k][cell] for cell in figures for k in TEXT_COUNTS if cell in found[k]}
+    return pairs, [where for where, paired in pairs.items() if paired.is_below(2)]
 
 
 def over_limit(figures) -> list[tuple[str, int]]:
@@ -188,28 +171,24 @@ def section(figures) -> list[str]:
     rows = []
     for cell, methods in figures.items():
         for k in TEXT_COUNTS:
-            texts = [point_text(methods.get(name), k) for name in METHODS]
-            if any(text != "–" for text in texts):
-                rows.append([cell, str(k), *texts])
-    pairs, lost = judge(figures)
-    lines = ["Mean AUC, features in use in brackets.", "", *as_table(["data", "at most", *METHODS], rows), ""]
+            names = f"auc at {k}", f"features at {k}"
+            texts = [with_features(methods.get(method), *names) for method in METHODS]
+            if set(texts) != {"–"}:
+                rows.append([cell, k, *texts])
+    table = as_table(["data", "at most", *METHODS], rows)
+    return paragraphs("Mean AUC, features in use in brackets.", table, verdicts(figures))
+
+
+def verdicts(figures) -> list[str]:
+    (pairs, lost), lines = judge(figures), []
     if pairs:
         mean = float(np.mean([found.difference for found in pairs.values()]))
+        told = f"{passed(not lost)}, {len(lost)} of {len(pairs)}"
         lines.append(f"- Against L1 in the mean {mean:+.4f}: {passed(mean > 0)}.")
-        lines.append(
-            f"- Below L1 by more than two standard errors: {passed(not lost)}, {len(lost)} of {len(pairs)}."
-        )
-    for where in lost:
-        found = pairs[where]
-        lines.append(
-            f"  - {where[0]} at {where[1]}: {found.ours:.4f} against {found.rival:.4f} ± {found.error:.4f}"
-        )
+        lines.append(f"- Below L1 by more than two standard errors: {told}.")
+    for cell, k in lost:
+        found = pairs[cell, k]
+        lines.append(f"  - {cell} at {k}: {found.ours:.4f} against {found.rival:.4f} ± {found.error:.4f}")
     over = over_limit(figures)
-    told = ", ".join(f"{cell} at {k}" for cell, k in over)
-    lines.append(f"- No more features than allowed: {passed(not over)}{': ' if over else ''}{told}.")
-    return lines
-
-
-def point_text(found, k: int) -> str:
-    auc = mean_of(found, f"auc at {k}")
-    return "–" if np.isnan(auc) else f"{auc:.4f} ({mean_of(found, f'features at {k}'):.0f})"
+    told = ": " + ", ".join(f"{cell} at {k}" for cell, k in over) if over else ""
+    return [*lines, f"- No more features than allowed: {passed(not over)}{told}."]

@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 from scipy.io.arff import loadarff
 
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 from singleindex.datasets import TEXT_SETS, load_text
 
-from . import ours, rivals
 from .compare import difference_text, pair, with_features
-from .ours import OURS
-from .tasks import Task, split_task, task_figures
+from .methods import OURS, families
+from .tasks import Task, split_task
 
 NAME = "real"
 TITLE = "Real data"
-FAMILIES = {"ours": ours.fit_default, "L1": rivals.l1, "L2": rivals.l2}
+FAMILIES = families("ours", "L1", "L2")
 MINE = ("ours",)
 METHODS = (OURS, "L1", "L2")
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 N_TARGETS = {"wq": 14, "rf1": 8}
 N_LABELS = 14
+CELLS = ("khan", *N_TARGETS, "yeast", *TEXT_SETS)
 
 
 def load_khan():
@@ -58,10 +58,6 @@ def load_yeast():
     return table[:, :-N_LABELS], table[:, -N_LABELS:].astype(int)
 
 
-def cells() -> list[str]:
-    return ["khan", *N_TARGETS, "yeast", *TEXT_SETS]
-
-
 def make(cell: str, seed: int) -> Task:
     if cell == "khan":
         X, names = load_khan()
@@ -70,27 +66,22 @@ def make(cell: str, seed: int) -> Task:
         return split_task(*load_targets(cell), seed, is_numeric=True)
     if cell == "yeast":
         return split_task(*load_yeast(), seed)
-    data = load_text(cell)
-    return split_task(data.data, np.asarray(data.target), seed, powers=(1.0, 0.0))
+    return split_text(cell, seed, powers=(1.0, 0.0))
 
 
-def measure(family, task):
-    return {name: task_figures(task, answer) for name, answer in FAMILIES[family](task).items()}
+def split_text(name: str, seed: int, **options) -> Task:
+    data = load_text(name)
+    return split_task(data.data, np.asarray(data.target), seed, **options)
 
 
 def section(figures) -> list[str]:
     rows = []
-    for cell in cells():
+    for cell in CELLS:
         methods = figures.get(cell, {})
-        if methods:
-            is_numeric = cell in N_TARGETS
-            for figure in ("r2", "median_r2") if is_numeric else ("log_loss", "auc"):
-                texts = [with_features(methods.get(name), figure) for name in METHODS]
-                pairs = [pair(methods.get(OURS, {}), methods.get(name, {}), figure) for name in METHODS[1:]]
+        for figure in ("r2", "median_r2") if cell in N_TARGETS else ("log_loss", "auc"):
+            texts = [with_features(methods.get(name), figure) for name in METHODS]
+            pairs = [pair(methods.get(OURS), methods.get(name), figure) for name in METHODS[1:]]
+            if methods:
                 rows.append([cell, figure, *texts, *map(difference_text, pairs)])
-    head = ["data", "figure", *METHODS, "less L1", "less L2"]
-    return [
-        "Features in use in brackets; differences with their paired standard errors.",
-        "",
-        *as_table(head, rows),
-    ]
+    told = "Features in use in brackets; differences with their paired standard errors."
+    return paragraphs(told, as_table(["data", "figure", *METHODS, "less L1", "less L2"], rows))

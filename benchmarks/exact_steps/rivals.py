@@ -6,10 +6,10 @@ isotonic regression on the held-out scores of that level.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LassoCV, LogisticRegressionCV, RidgeCV
@@ -17,8 +17,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.timing import timed
+
 from .elsewhere import ask_peer
-from .ridge import axes_of, ridge_logistic_path
 from .tasks import Answer, Task, is_sparse
 
 N_FOLDS = 10
@@ -28,9 +29,9 @@ N_RIDGE_LEVELS = 50
 RIDGE_RANGE = (1e2, 1e-6)
 
 
-def folds_of(y, is_numeric: bool = False):
+def folds_of(y):
     """Return the number of the fold that holds each row out; the same in every run."""
-    splitter = (KFold if is_numeric else StratifiedKFold)(N_FOLDS, shuffle=True, random_state=0)
+    splitter = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     fold = np.empty(len(y), dtype=int)
     for k, (_, held_out) in enumerate(splitter.split(np.zeros(len(y)), y)):
         fold[held_out] = k
@@ -48,8 +49,14 @@ def scale_of(X, power: float = 1.0):
     return np.where(sd > 1e-12, sd, 1.0) ** power
 
 
-def divide(X, scale):
-    return X.multiply(1 / scale).tocsr() if is_sparse(X) else X / scale
+def scaled(X, power: float = 1.0):
+    """Return X with its columns divided by their scale, and the scale."""
+    scale = scale_of(X, power)
+    return X.multiply(1 / scale).tocsr() if is_sparse(X) else X / scale, scale
+
+
+def as_dense(X):
+    return X.toarray() if is_sparse(X) else X
 
 
 def penalty_levels(Z, y, least: float | None, n_levels: int = N_LEVELS):
@@ -76,18 +83,16 @@ def linear_answer(coef, intercept, seconds) -> Answer:
     if len(coef) == 1:
         w, b = coef[0], intercept[0]
         return Answer(lambda X: expit(X @ w + b), lambda X: X @ w, w, seconds)
-    return Answer(
-        lambda X: softmax(X @ coef.T + intercept, axis=1),
-        lambda X: softmax(X @ coef.T + intercept, axis=1),
-        coef.T,
-        seconds,
-    )
+
+    def shares(X):
+        return softmax(X @ coef.T + intercept, axis=1)
+
+    return Answer(shares, shares, coef.T, seconds)
 
 
 def l1_path(task: Task, power: float = 1.0, solver: str = "LogisticFolds", n_first: int = N_LEVELS):
     """Return glmnet's path on all rows, in the units of X, with the held-out scores of the first levels."""
-    scale = scale_of(task.X, power)
-    Z = divide(task.X, scale)
+    Z, scale = scaled(task.X, power)
     levels = penalty_levels(Z, task.y, task.least)[:n_first]
     path = ask_peer("numpy 2", "of_glmnet", solver, levels, X=Z, y=task.y, fold=folds_of(task.y))
     path["coefs"] = path["coefs"] / scale
@@ -109,37 +114,28 @@ def fit_l1(task: Task) -> dict[str, Answer]:
     path = min(paths, key=lambda path: path["losses"].min())
     best = int(np.argmin(path["losses"]))
     seconds = float(sum(path["seconds"] for path in paths))
-    answer = linear_answer(path["coefs"][best], path["intercepts"][best], seconds)
-    if path["held_out"].shape[2] > 1:
+    coef, intercept = path["coefs"][best], path["intercepts"][best]
+    answer = linear_answer(coef, intercept, seconds)
+    if len(coef) > 1:
         return {"L1": answer}
-    return {
-        "L1": answer,
-        "L1 + isotonic": calibrated(answer, path["held_out"][:, best, 0], path, best, task.y),
-    }
-
-
-def calibrated(answer: Answer, held_out, path, best: int, y) -> Answer:
-    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(held_out, y)
-    intercept = path["intercepts"][best, 0]
-    return Answer(
-        lambda X: curve.predict(answer.score(X) + intercept), answer.score, answer.coef, answer.seconds
-    )
+    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    curve.fit(path["held_out"][:, best, 0], task.y)
+    calibrated = replace(answer, predict=lambda X: curve.predict(answer.score(X) + intercept[0]))
+    return {"L1": answer, "L1 + isotonic": calibrated}
 
 
 def fit_l2(task: Task) -> dict[str, Answer]:
     if len(np.unique(task.y)) > 2:
         return {"L2": fit_multinomial_l2(task)}
-    began = time.process_time()
-    found = [ridge_search(task, power) for power in task.powers]
+    found, seconds = timed(lambda: [ridge_search(task, power) for power in task.powers])
     _, coef, intercept = min(found, key=lambda each: each[0])
-    return {"L2": linear_answer(coef[None], [intercept], time.process_time() - began)}
+    return {"L2": linear_answer(coef[None], [intercept], seconds)}
 
 
 def ridge_search(task: Task, power: float):
     """Return the least held-out loss, with w in the units of X and the intercept of its level."""
-    scale = scale_of(task.X, power)
-    Z = divide(task.X, scale)
-    Z = Z.toarray() if is_sparse(Z) else Z
+    Z, scale = scaled(task.X, power)
+    Z = as_dense(Z)
     mean = Z.mean(axis=0)
     # A ridge does not see rotations: all folds work in the axes of all rows, of which there are n at most.
     axes, spreads = axes_of(Z - mean)
@@ -158,31 +154,27 @@ def ridge_search(task: Task, power: float):
 
 
 def ridge_path(Z, y, levels):
+    """Return coefficients (levels, d) and intercepts of a ridge; columns need not be centred."""
     mean = Z.mean(axis=0)
     coefs, intercepts = ridge_logistic_path(Z - mean, y, levels)
     return coefs, intercepts - coefs @ mean
 
 
 def fit_multinomial_l2(task: Task) -> Answer:
-    began = time.process_time()
     search = LogisticRegressionCV(
         Cs=np.geomspace(1e-5, 1e4, N_RIDGE_LEVELS), l1_ratios=[0], scoring="neg_log_loss", max_iter=10_000,
         cv=StratifiedKFold(N_FOLDS, shuffle=True, random_state=0), use_legacy_attributes=False,
     )  # fmt: skip
-    model = make_pipeline(StandardScaler(), search).fit(task.X, task.y)
-    seconds = time.process_time() - began
+    model, seconds = fit_standardised(task, search)
     return Answer(model.predict_proba, model.predict_proba, search.coef_.T, seconds)
 
 
+def fit_standardised(task: Task, search):
+    """Return the fitted pipeline, and its seconds."""
+    return timed(lambda: make_pipeline(StandardScaler(), search).fit(task.X, task.y))
+
+
 # ---------------------------------------------------------------- numbers
-
-
-def fit_numbers(task: Task, search) -> Answer:
-    began = time.process_time()
-    model = make_pipeline(StandardScaler(), search).fit(task.X, task.y)
-    seconds = time.process_time() - began
-    coef = np.ravel(search.coef_) / model[0].scale_
-    return Answer(model.predict, model.predict, coef, seconds)
 
 
 def fit_lasso(task: Task) -> dict[str, Answer]:
@@ -190,33 +182,38 @@ def fit_lasso(task: Task) -> dict[str, Answer]:
     least = task.least or (1e-3 if n > d else 1e-2)
     cv = KFold(N_FOLDS, shuffle=True, random_state=0)
     search = LassoCV(alphas=N_LEVELS, eps=least, cv=cv, tol=1e-6, max_iter=100_000)
-    return {"L1": fit_numbers(task, search)}
+    return {"L1": number_answer(task, search)}
 
 
 def fit_ridge(task: Task) -> dict[str, Answer]:
     # Left-one-out errors in closed form: no fold is smoother than that.
     search = RidgeCV(alphas=np.geomspace(*RIDGE_RANGE, N_RIDGE_LEVELS) * len(task.X))
-    return {"L2": fit_numbers(task, search)}
+    return {"L2": number_answer(task, search)}
+
+
+def number_answer(task: Task, search) -> Answer:
+    model, seconds = fit_standardised(task, search)
+    return Answer(model.predict, model.predict, np.ravel(search.coef_) / model[0].scale_, seconds)
 
 
 # ---------------------------------------------------------------- any y
 
-Fit = Callable[[Task], dict[str, Answer]]
+
+def l1(task: Task) -> dict[str, Answer]:
+    return by_column(task, fit_lasso if task.is_numeric else fit_l1)
 
 
-def fit_any(task: Task, of_classes: Fit, of_numbers: Fit) -> dict[str, Answer]:
+def l2(task: Task) -> dict[str, Answer]:
+    return by_column(task, fit_ridge if task.is_numeric else fit_l2)
+
+
+def by_column(task: Task, fit) -> dict[str, Answer]:
     """Fit y, or each of its columns for itself."""
-    fit = of_numbers if task.is_numeric else of_classes
     if np.ndim(task.y) == 1:
         return fit(task)
-    found = [fit(each) for each in columns_of(task)]
+    found = [fit(replace(task, y=column)) for column in task.y.T]
     names = [name for name in found[0] if all(name in answers for answers in found)]
     return {name: side_by_side([answers[name] for answers in found]) for name in names}
-
-
-def columns_of(task: Task) -> Iterator[Task]:
-    for k in range(task.y.shape[1]):
-        yield Task(task.X, task.y[:, k], None, None, task.is_numeric, least=task.least, powers=task.powers)
 
 
 def side_by_side(answers: list[Answer]) -> Answer:
@@ -228,9 +225,50 @@ def side_by_side(answers: list[Answer]) -> Answer:
     )
 
 
-def l1(task: Task) -> dict[str, Answer]:
-    return fit_any(task, fit_l1, fit_lasso)
+# ---------------------------------------------------------------- a ridge in the principal axes of X
 
 
-def l2(task: Task) -> dict[str, Answer]:
-    return fit_any(task, fit_l2, fit_ridge)
+def axes_of(Z):
+    """Return axes and spreads: Z @ axes has orthogonal columns with mean squares `spreads`."""
+    n, d = Z.shape
+    if d <= n:
+        spreads, axes = np.linalg.eigh(Z.T @ Z / n)
+    else:
+        spreads, left = np.linalg.eigh(Z @ Z.T / n)
+        axes = Z.T @ (left / np.sqrt(n * np.maximum(spreads, 1e-300)))
+    kept = spreads > 1e-10 * spreads[-1]
+    return axes[:, kept], spreads[kept]
+
+
+def ridge_logistic_path(Z, y, levels, tol: float = 1e-6):
+    r"""Minimise mean log-loss + level/2 |w|² for each level, strongest first, from centred columns Z.
+
+    L-BFGS in coordinates in which the loss has a curvature of at most one in every direction.
+    Returns coefficients (levels, d) and intercepts.
+    """
+    axes, spreads = axes_of(Z)
+    index_of = Z @ axes
+    intercept = np.log(y.mean() / (1 - y.mean()))
+    c = np.zeros(len(spreads))
+    coefs, intercepts = [], []
+    for level in levels:
+        scale = 1 / np.sqrt(spreads / 4 + level)
+        B, penalty = index_of * scale, level * scale**2
+        start = np.append(c / scale, intercept / 2)
+        found = minimize(
+            _loss, start, (B, y, penalty), jac=True, method="L-BFGS-B",
+            options={"gtol": tol, "ftol": 0.0, "maxiter": 2000, "maxfun": 4000, "maxcor": 20},
+        )  # fmt: skip
+        c, intercept = found.x[:-1] * scale, 2 * found.x[-1]
+        coefs.append(axes @ c)
+        intercepts.append(intercept)
+    return np.array(coefs), np.array(intercepts)
+
+
+def _loss(u, B, y, penalty):
+    # The intercept is twice its coordinate: its curvature is at most one, too.
+    eta = B @ u[:-1] + 2 * u[-1]
+    residual = expit(eta) - y
+    value = np.mean(np.logaddexp(0, eta) - y * eta) + 0.5 * penalty @ u[:-1] ** 2
+    gradient = np.append(residual @ B / len(y) + penalty * u[:-1], 2 * residual.mean())
+    return value, gradient

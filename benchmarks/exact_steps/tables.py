@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from sklearn import datasets
 
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 
-from .cells import FAMILIES, METHODS
+from . import cells
 from .compare import Paired, difference_text, mean_of, pair, passed, with_features
-from .ours import OURS
-from .tasks import Task, split_task, task_figures
+from .methods import OURS
+from .tasks import Task, split_task
 
 NAME = "tables"
 TITLE = "Tables in raw units"
-MINE = ("ours", "ablation")
+FAMILIES, MINE, METHODS = cells.FAMILIES, cells.MINE, cells.METHODS
 # Columns are few: the weakest penalties are worth a try.
 LEAST = 1e-4
 
@@ -57,65 +57,52 @@ def make_california(n: int = 3000, seed: int = 0):
     return X, np.clip(np.exp(log_price), 0.15, 5.0)
 
 
-TABLES = {
-    "breast cancer": (lambda: datasets.load_breast_cancer(return_X_y=True), False),
-    "wine, one class": (load_wine_pair, False),
-    "wine, three classes": (lambda: datasets.load_wine(return_X_y=True), False),
-    "digits 3 and 8": (load_digits_pair, False),
-    "diabetes": (lambda: datasets.load_diabetes(return_X_y=True, scaled=False), True),
-    "California, generated": (make_california, True),
+# How each is loaded, and the figure it is judged by.
+CELLS = {
+    "breast cancer": (lambda: datasets.load_breast_cancer(return_X_y=True), "log_loss"),
+    "wine, one class": (load_wine_pair, "log_loss"),
+    "wine, three classes": (lambda: datasets.load_wine(return_X_y=True), "log_loss"),
+    "digits 3 and 8": (load_digits_pair, "log_loss"),
+    "diabetes": (lambda: datasets.load_diabetes(return_X_y=True, scaled=False), "r2"),
+    "California, generated": (make_california, "r2"),
 }
 
 
-def cells() -> list[str]:
-    return list(TABLES)
-
-
 def make(cell: str, seed: int) -> Task:
-    load, is_numeric = TABLES[cell]
-    return split_task(*load(), seed, is_numeric=is_numeric, least=LEAST)
-
-
-def measure(family, task):
-    return {name: task_figures(task, answer) for name, answer in FAMILIES[family](task).items()}
+    load, figure = CELLS[cell]
+    return split_task(*load(), seed, is_numeric=figure == "r2", least=LEAST)
 
 
 # ---------------------------------------------------------------- the verdict
 
 
-def figure_of(cell: str) -> str:
-    return "r2" if TABLES[cell][1] else "log_loss"
-
-
 def judge(cell: str, methods) -> tuple[str, Paired, bool] | None:
     """Return the better of L1 and L2, our figure against its, and whether we are not worse; None without."""
-    figure = figure_of(cell)
+    figure = CELLS[cell][1]
     there = [name for name in ("L1", "L2") if methods.get(name)]
     if not there or not methods.get(OURS):
         return None
-    sign = -1 if figure == "r2" else 1
-    better = min(there, key=lambda name: sign * mean_of(methods[name], figure))
+    best_of = max if figure == "r2" else min
+    better = best_of(there, key=lambda name: mean_of(methods[name], figure))
     found = pair(methods[OURS], methods[better], figure)
     is_worse = found.is_below(1) if figure == "r2" else found.is_beyond(1)
     return better, found, not is_worse
 
 
 def section(figures) -> list[str]:
-    rows, n_held, n_judged = [], 0, 0
-    for cell in cells():
-        methods = figures.get(cell, {})
-        judged = judge(cell, methods)
-        told = ["–", "–", "–"]
-        if judged is not None:
-            better, found, held = judged
-            told = [better, difference_text(found), passed(held)]
-            n_held, n_judged = n_held + held, n_judged + 1
-        rows.append([cell, *(with_features(methods.get(name), figure_of(cell)) for name in METHODS), *told])
+    judged = {cell: judge(cell, figures.get(cell, {})) for cell in CELLS}
+    held = [found[2] for found in judged.values() if found]
     head = ["table", *METHODS, "the better rival", "difference", "not worse"]
-    return [
+    return paragraphs(
         "Log-loss (the lower the better), or R² for diabetes and California; features in use in brackets.",
-        "",
-        *as_table(head, rows),
-        "",
-        f"Not worse than the better of L1 and L2 in {n_held} of {n_judged} tables.",
-    ]
+        as_table(head, (row(cell, figures.get(cell, {}), found) for cell, found in judged.items())),
+        f"Not worse than the better of L1 and L2 in {sum(held)} of {len(held)} tables.",
+    )
+
+
+def row(cell: str, methods, judged) -> list[str]:
+    told = ["–", "–", "–"]
+    if judged:
+        better, found, held = judged
+        told = [better, difference_text(found), passed(held)]
+    return [cell, *(with_features(methods.get(name), CELLS[cell][1]) for name in METHODS), *told]

@@ -18,21 +18,10 @@ CLIP = 1e-6
 class Task:
     """Rows to learn from and new rows to be judged by.
 
-    Attributes
-    ----------
-    X, y, X_test, y_test
-        y is 0/1, class numbers, numbers, or a matrix of 0/1 or of numbers.
-    is_numeric : bool
-        Whether y is numbers to be predicted rather than classes.
-    probability : array, optional
-        The true probability of the new rows.
-    coef : array, optional
-        The true w, of columns divided by `units`.
-    units : float or array
-    least : float, optional
-        The weakest penalty that rivals try, as a share of the largest; None leaves it to them.
-    powers : tuple of float
-        Column scales that rivals choose among: columns are divided by their standard deviation to this power.
+    y is 0/1, class numbers, numbers, or a matrix of 0/1 or of numbers. Of generated data there are the true
+    probabilities of the new rows, and the true w, of columns divided by `units`. Rivals try penalties down
+    to a share `least` of the largest (None leaves it to them), and columns divided by their standard
+    deviation to each of the `powers`.
     """
 
     X: Any
@@ -68,35 +57,21 @@ def split_task(X, y, seed: int, *, is_numeric: bool = False, **options) -> Task:
 # ---------------------------------------------------------------- figures
 
 
-def generated_figures(task: Task, answer: Answer) -> dict[str, float]:
-    """Return how far probabilities and w are from the truth, and what can be seen of that in y."""
-    p = answer.predict(task.X_test)
-    return {
-        "rmse": float(np.sqrt(np.mean((p - task.probability) ** 2))),
-        "cosine": cosine(np.ravel(answer.coef) * task.units, task.coef),
-        **class_figures(task, answer),
-    }
-
-
-def class_figures(task: Task, answer: Answer) -> dict[str, float]:
-    return {
-        "log_loss": log_loss(task.y_test, answer.predict(task.X_test)),
-        "auc": mean_auc(task.y_test, answer.score(task.X_test)),
-        **cost_figures(answer),
-    }
-
-
-def number_figures(task: Task, answer: Answer) -> dict[str, float]:
-    each = r2_score(task.y_test, answer.predict(task.X_test), multioutput="raw_values")
-    return {"r2": float(np.mean(each)), "median_r2": float(np.median(each)), **cost_figures(answer)}
-
-
 def task_figures(task: Task, answer: Answer) -> dict[str, float]:
-    return (number_figures if task.is_numeric else class_figures)(task, answer)
-
-
-def cost_figures(answer: Answer) -> dict[str, float]:
-    return {"features": count_features(answer.coef), "seconds": round(answer.seconds, 4)}
+    """Return what can be seen of an answer in new rows, how far it is from the truth where that is known,
+    and what it takes.
+    """
+    figures, predicted = {}, answer.predict(task.X_test)
+    if task.probability is not None:
+        figures["rmse"] = float(np.sqrt(np.mean((predicted - task.probability) ** 2)))
+        figures["cosine"] = cosine(np.ravel(answer.coef) * task.units, task.coef)
+    if task.is_numeric:
+        each = r2_score(task.y_test, predicted, multioutput="raw_values")
+        figures |= {"r2": float(np.mean(each)), "median_r2": float(np.median(each))}
+    else:
+        auc = mean_auc(task.y_test, answer.score(task.X_test))
+        figures |= {"log_loss": log_loss(task.y_test, predicted), "auc": auc}
+    return figures | {"features": count_features(answer.coef), "seconds": round(answer.seconds, 4)}
 
 
 def count_features(coef) -> int:

@@ -6,7 +6,7 @@ from benchmarks.exact_steps.command import run_command
 
 from . import evidence, prediction
 
-STUDIES = {study.NAME: study for study in (prediction, evidence)}
+STUDIES = (prediction, evidence)
 # Seeds from here on are for tuning, and are not reported.
 FIRST_TUNING_SEED = 1000
 HEAD = """# How far a prediction can be trusted

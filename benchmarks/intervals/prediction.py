@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.exact_steps.compare import as_text, mean_of, passed
+from benchmarks.exact_steps.compare import mean_of, means_text, passed
 from benchmarks.exact_steps.elsewhere import ask_peer
-from benchmarks.pages import as_table
+from benchmarks.pages import as_table, paragraphs
 from singleindex import SingleIndexRegressorCV
 from singleindex.datasets import make_single_index
 
@@ -29,11 +29,10 @@ LINKS = ("clipped", "ramp", "steps", "logistic")
 UNEVEN = "uneven noise"
 OURS, PLAIN, MAPIE = "predict_interval", "residual quantile", "MAPIE, lasso"
 METHODS = (OURS, PLAIN, MAPIE)
-
-
-def cells() -> list[str]:
-    even = [f"{size}, {columns}, {link}" for size in SIZES for columns in COLUMNS for link in LINKS]
-    return even + [f"{size}, independent, {UNEVEN}" for size in SIZES]
+CELLS = (
+    *(f"{size}, {columns}, {link}" for size in SIZES for columns in COLUMNS for link in LINKS),
+    *(f"{size}, independent, {UNEVEN}" for size in SIZES),
+)
 
 
 def make(cell: str, seed: int):
@@ -51,10 +50,6 @@ def make(cell: str, seed: int):
         along = np.clip(data.index - data.index.mean(), -2, 2) / 2
         y = data.mean + (y - data.mean) * (1 + along * 2 / 3)
     return {"X": data.X[:n], "y": y[:n], "X_test": data.X[n:], "y_test": y[n:], "index": data.index[n:]}
-
-
-def measure(family: str, task) -> dict[str, dict[str, float]]:
-    return FAMILIES[family](task)
 
 
 def ours(task):
@@ -93,31 +88,23 @@ def figures_of(task, interval) -> dict[str, float]:
 
 
 def section(figures) -> list[str]:
-    even = [cell for cell in cells() if cell in figures and not cell.endswith(UNEVEN)]
-    uneven = [cell for cell in cells() if cell in figures and cell.endswith(UNEVEN)]
-    found = {cell: mean_of(figures[cell].get(OURS), "coverage") for cell in [*even, *uneven]}
+    found = {cell: mean_of(figures[cell].get(OURS), "coverage") for cell in CELLS if cell in figures}
+    even = [cell for cell in found if not cell.endswith(UNEVEN)]
+    uneven = [cell for cell in found if cell.endswith(UNEVEN)]
     missed = [cell for cell, coverage in found.items() if not LEAST <= coverage <= MOST]
-    draws = {len(figures[cell].get(OURS, {})) for cell in found}
-    lines = [f"Coverage / mean width; means over draws ({', '.join(map(str, sorted(draws)))} a cell).", ""]
-    lines += as_table(["X", "columns", "link", *METHODS], [row(cell, figures[cell]) for cell in even])
-    lines += ["", f"Coverage from .87 to .95 in every cell: {passed(not missed)}, {len(missed)} missed."]
-    lines += [f"- {cell}: {found[cell]:.3f}" for cell in missed]
-    if uneven:
-        lines += [
-            "",
-            "Noise that grows with the index, coverage of the lowest / highest third / mean width:",
-            "",
-        ]
-        lines += as_table(["X", *METHODS], [uneven_row(cell, figures[cell]) for cell in uneven])
-    return lines
+    draws = sorted({len(figures[cell].get(OURS, {})) for cell in found})
+    rows = ([*cell.split(", "), *texts(figures[cell], "coverage", "width")] for cell in even)
+    names = ("coverage_low", "coverage_high", "width")
+    uneven_rows = ([cell.split(", ")[0], *texts(figures[cell], *names)] for cell in uneven)
+    verdict = f"Coverage from .87 to .95 in every cell: {passed(not missed)}, {len(missed)} missed."
+    return paragraphs(
+        f"Coverage / mean width; means over draws ({', '.join(map(str, draws))} a cell).",
+        as_table(["X", "columns", "link", *METHODS], rows),
+        [verdict, *(f"- {cell}: {found[cell]:.3f}" for cell in missed)],
+        "Noise that grows with the index, coverage of the lowest / highest third / mean width:",
+        as_table(["X", *METHODS], uneven_rows),
+    )
 
 
-def row(cell: str, methods) -> list[str]:
-    pairs = [[as_text(mean_of(methods.get(name), key)) for key in ("coverage", "width")] for name in METHODS]
-    return [*cell.split(", "), *(" / ".join(pair) for pair in pairs)]
-
-
-def uneven_row(cell: str, methods) -> list[str]:
-    keys = ("coverage_low", "coverage_high", "width")
-    found = [[as_text(mean_of(methods.get(name), key)) for key in keys] for name in METHODS]
-    return [cell.split(", ")[0], *(" / ".join(texts) for texts in found)]
+def texts(methods, *figures: str) -> list[str]:
+    return [means_text(methods.get(name), *figures) for name in METHODS]

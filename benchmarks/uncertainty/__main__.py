@@ -6,7 +6,7 @@ from benchmarks.exact_steps.command import run_command
 
 from . import cost, coverage, evidence
 
-STUDIES = {study.NAME: study for study in (coverage, evidence, cost)}
+STUDIES = (coverage, evidence, cost)
 # Seeds from here on are for tuning, and are not reported.
 FIRST_TUNING_SEED = 1000
 HEAD = """## The figures

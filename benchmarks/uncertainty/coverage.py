@@ -13,47 +13,40 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.exact_steps.compare import as_text, difference_text, mean_of, pair
-from benchmarks.pages import as_table
+from benchmarks.exact_steps.compare import difference_text, mean_of, means_text, pair
+from benchmarks.pages import as_table, paragraphs
 from singleindex import SingleIndexClassifierCV
+from singleindex.fitting.stability import number_chosen, rule_for
 from singleindex.inspection import resample
 
 from . import rivals
-from .problems import CORRELATIONS, LINKS, SIZES, cell_name, make_problem
+from .problems import OURS, make_problem
 
 NAME = "coverage"
 TITLE = "Coverage and selection"
 LEVEL = 0.9
-OURS, LASSO, KNOCKOFFS = "singleindex", "lasso", "knockoffs"
-FAMILIES = (OURS, LASSO, KNOCKOFFS)
+LASSO, KNOCKOFFS = "lasso", "knockoffs"
 MINE = (OURS,)
 N_HALVES = 100
+LINKS = ("clipped", "ramp", "steps", "logistic")
 CELLS = {
-    cell_name(n, d, rho, link): (n, d, rho, link) for (n, d), rho, link in product(SIZES, CORRELATIONS, LINKS)
+    f"{n} × {d}, ρ {rho:g}, {link}": (n, d, rho, link)
+    for (n, d), rho, link in product(((400, 60), (200, 500)), (0.0, 0.7), LINKS)
 }
-
-
-def cells() -> list[str]:
-    return list(CELLS)
 
 
 def make(cell: str, seed: int):
     return make_problem(*CELLS[cell], seed)
 
 
-def measure(family, problem):
-    measures = {OURS: measure_ours, LASSO: measure_lasso, KNOCKOFFS: measure_knockoffs}
-    return {family: measures[family](problem)}
-
-
 # ---------------------------------------------------------------- ours
 
 
-def measure_ours(problem) -> dict[str, float]:
+def measure_ours(problem) -> dict[str, dict[str, float]]:
     model = SingleIndexClassifierCV().fit(problem.X, problem.y)
     resampled = resample(model, problem.X, problem.y, N_HALVES, random_state=problem.seed, n_permutations=0)
     rule = resampled.rule()
-    return {
+    figures = {
         **band_figures(problem, model, resampled),
         **effect_figures(problem, resampled),
         **coefficient_figures(problem, resampled),
@@ -63,14 +56,14 @@ def measure_ours(problem) -> dict[str, float]:
         "share": rule.share,
         "bound": rule.bound,
     }
+    return {OURS: figures}
 
 
 def band_figures(problem, model, resampled) -> dict[str, float]:
     at = model.decision_function(problem.X_new)
     truth = problem.mean_at(model.coef_, at - model.intercept_)
     found = covered(truth, *resampled.link_band(at, LEVEL))
-    windows = resampled.link_rows()
-    plain = covered(truth, *rivals.bootstrap_band(*windows, at, LEVEL, problem.seed))
+    plain = covered(truth, *rivals.bootstrap_band(*resampled.link_rows(), at, LEVEL, problem.seed))
     level = (truth < 0.03) | (truth > 0.97)
     figures = {"band": found[0].mean(), "band width": found[1].mean()}
     figures |= {"bootstrap": plain[0].mean(), "bootstrap width": plain[1].mean()}
@@ -121,24 +114,20 @@ def selected(problem, stable, suffix: str = "") -> dict[str, int]:
 # ---------------------------------------------------------------- others
 
 
-def measure_lasso(problem) -> dict[str, float]:
+def measure_lasso(problem) -> dict[str, dict[str, int]]:
     """Return what the lasso finds by the same rule: as many features per half, in the same share of them."""
-    rule = rule_of(problem)
-    shares = rivals.lasso_shares(
-        problem.X, problem.y.astype(float), rule.n_chosen, N_HALVES // 2, problem.seed
-    )
-    return selected(problem, np.flatnonzero(shares >= rule.share - 1e-9))
+    (n, d), n_pairs, y = problem.X.shape, N_HALVES // 2, problem.y.astype(float)
+    rule = rule_for(1.0, number_chosen(1.0, d, n // 2), d, n_pairs, "unimodal")
+    shares = rivals.lasso_shares(problem.X, y, rule.n_chosen, n_pairs, problem.seed)
+    return {LASSO: selected(problem, np.flatnonzero(shares >= rule.share - 1e-9))}
 
 
-def measure_knockoffs(problem) -> dict[str, float]:
-    return selected(problem, rivals.knockoff_choice(problem.X, problem.y.astype(float), problem.seed))
+def measure_knockoffs(problem) -> dict[str, dict[str, int]]:
+    chosen = rivals.knockoff_choice(problem.X, problem.y.astype(float), problem.seed)
+    return {KNOCKOFFS: selected(problem, chosen)}
 
 
-def rule_of(problem):
-    from singleindex.fitting.stability import number_chosen, rule_for
-
-    n, d = problem.X.shape
-    return rule_for(1.0, number_chosen(1.0, d, n // 2), d, N_HALVES // 2, "unimodal")
+FAMILIES = {OURS: measure_ours, LASSO: measure_lasso, KNOCKOFFS: measure_knockoffs}
 
 
 # ---------------------------------------------------------------- the section
@@ -147,76 +136,82 @@ def rule_of(problem):
 SELECTION = """Stable features, true / false, of ten; the bound on false ones is that of the rule. "lasso" is
 stability selection by the order in which scikit-learn's lasso takes features up, by the same rule.
 "knockoffs" are hidimstat's, up to the first negative statistic: one false feature expected at most, too.
-With "r-concave" halves choose more of them, and the share follows from the tighter bound.
-"""
+With "r-concave" halves choose more of them, and the share follows from the tighter bound."""
 
 
 def section(figures) -> list[str]:
-    known = [cell for cell in cells() if OURS in figures.get(cell, {})]
-    lines = ["Link bands at 90 %: coverage / mean width.", ""]
-    head = ["X and link", "draws", "band", "bootstrap", "band on plateaus", "bootstrap on plateaus"]
-    lines += as_table(head, [band_row(cell, figures[cell][OURS]) for cell in known])
-    lines += ["", "Effects of stable features and coefficients at 90 %: coverage / mean width.", ""]
-    head = ["X and link", "stable features", "effects", "sign right", "coefficients", "of true features"]
-    lines += as_table(head, [effect_row(cell, figures[cell][OURS]) for cell in known])
-    lines += ["", SELECTION]
-    head = ["X and link", "rule", "ours", "lasso", "difference", "ours, r-concave", "knockoffs (draws)"]
-    lines += as_table(head, [selection_row(cell, figures[cell]) for cell in known])
-    return [*lines, "", *verdicts(figures, known)]
+    known = {cell: figures[cell] for cell in CELLS if OURS in figures.get(cell, {})}
+    bands = ["band", "bootstrap", "band on plateaus", "bootstrap on plateaus"]
+    effects = ["stable features", "effects", "sign right", "coefficients", "of true features"]
+    selection = ["rule", "ours", "lasso", "difference", "ours, r-concave", "knockoffs (draws)"]
+    return paragraphs(
+        "Link bands at 90 %: coverage / mean width.",
+        as_table(["X and link", "draws", *bands], (band_row(c, known[c][OURS]) for c in known)),
+        "Effects of stable features and coefficients at 90 %: coverage / mean width.",
+        as_table(["X and link", *effects], (effect_row(c, known[c][OURS]) for c in known)),
+        SELECTION,
+        as_table(["X and link", *selection], (selection_row(c, known[c]) for c in known)),
+        verdicts(known),
+    )
 
 
-def pair_text(draws, name: str) -> str:
-    value = mean_of(draws, name)
-    return "–" if np.isnan(value) else f"{value:.3f} / {mean_of(draws, name + ' width'):.3f}"
-
-
-def band_row(cell: str, draws) -> list[str]:
-    plateaus = [as_text(mean_of(draws, name)) for name in ("plateau", "plateau bootstrap")]
-    return [cell, str(len(draws)), pair_text(draws, "band"), pair_text(draws, "bootstrap"), *plateaus]
+def band_row(cell: str, draws) -> list[object]:
+    both = [means_text(draws, name, f"{name} width") for name in ("band", "bootstrap")]
+    plateaus = [means_text(draws, name) for name in ("plateau", "plateau bootstrap")]
+    return [cell, len(draws), *both, *plateaus]
 
 
 def effects_coverage(draws) -> tuple[int, float, float, float]:
-    sums = [
-        sum(f[name] for f in draws.values())
-        for name in ("effects", "effects right", "effects width", "effects sign")
-    ]
-    n = max(sums[0], 1)
-    return sums[0], sums[1] / n, sums[2] / n, sums[3] / n
+    """Return how many effects there are, and of them coverage, mean width and right signs."""
+    names = ("effects", "effects right", "effects width", "effects sign")
+    n, *sums = (sum(f[name] for f in draws.values()) for name in names)
+    return n, *(value / max(n, 1) for value in sums)
 
 
-def effect_row(cell: str, draws) -> list[str]:
+def effect_row(cell: str, draws) -> list[object]:
     n, right, width, sign = effects_coverage(draws)
-    told = f"{right:.3f} / {width:.3f}" if n else "–"
-    row = [cell, str(n), told, as_text(sign) if n else "–", pair_text(draws, "coefficients")]
-    return [*row, as_text(mean_of(draws, "coefficients true"))]
+    told = [f"{right:.3f} / {width:.3f}", f"{sign:.3f}"] if n else ["–", "–"]
+    is_known = not np.isnan(mean_of(draws, "coefficients"))
+    coefficients = means_text(draws, "coefficients", "coefficients width") if is_known else "–"
+    return [cell, n, *told, coefficients, means_text(draws, "coefficients true")]
 
 
 def selection_row(cell: str, methods) -> list[str]:
-    ours, lasso = methods[OURS], methods.get(LASSO, {})
-    share, bound = (f"{mean_of(ours, name):.2f}" for name in ("share", "bound"))
+    ours, lasso, known = methods[OURS], methods.get(LASSO), methods.get(KNOCKOFFS)
+    share, bound = (means_text(ours, name, digits=2) for name in ("share", "bound"))
     rule = f"{mean_of(ours, 'n_chosen'):.0f} per half, share {share}, bound {bound}"
-    told = [f"{mean_of(m, 'true'):.2f} / {mean_of(m, 'false'):.2f}" if m else "–" for m in (ours, lasso)]
-    concave = f"{mean_of(ours, 'true r-concave'):.2f} / {mean_of(ours, 'false r-concave'):.2f}"
-    known = methods.get(KNOCKOFFS, {})
-    others = f"{mean_of(known, 'true'):.2f} / {mean_of(known, 'false'):.2f} ({len(known)})" if known else "–"
-    return [cell, rule, *told, difference_text(pair(ours, lasso, "true"), 2), concave, others]
+    concave = means_text(ours, "true r-concave", "false r-concave", digits=2)
+    others = f"{found_text(known)} ({len(known)})" if known else "–"
+    difference = difference_text(pair(ours, lasso, "true"), 2)
+    return [cell, rule, found_text(ours), found_text(lasso), difference, concave, others]
 
 
-def verdicts(figures, known) -> list[str]:
+def found_text(draws) -> str:
+    return means_text(draws, "true", "false", digits=2) if draws else "–"
+
+
+def verdicts(known) -> list[str]:
     """Name the cells in which something falls short."""
-    short_of = {"band below .85": [], "effects below .85 (400 × 60)": [], "false above the bound": [],
-                "fewer true ones than the lasso, by two errors": []}  # fmt: skip
-    for cell in known:
-        ours = figures[cell][OURS]
-        found = pair(ours, figures[cell].get(LASSO, {}), "true")
-        is_long = CELLS[cell][0] > CELLS[cell][1]
-        tests = (
-            mean_of(ours, "band") < 0.85,
-            is_long and effects_coverage(ours)[1] < 0.85,
-            mean_of(ours, "false") > mean_of(ours, "bound"),
-            found is not None and found.is_below(2),
-        )
-        for names, failed in zip(short_of.values(), tests, strict=True):
-            if failed:
-                names.append(cell)
-    return [f"- {what}: {'; '.join(names) if names else 'none'}." for what, names in short_of.items()]
+    lines = []
+    for what, falls_short in SHORTFALLS.items():
+        names = [cell for cell, methods in known.items() if falls_short(cell, methods)]
+        lines.append(f"- {what}: {'; '.join(names) if names else 'none'}.")
+    return lines
+
+
+def has_low_effects(cell: str, methods) -> bool:
+    n, d, *_ = CELLS[cell]
+    return n > d and effects_coverage(methods[OURS])[1] < 0.85
+
+
+def is_behind_lasso(cell: str, methods) -> bool:
+    found = pair(methods[OURS], methods.get(LASSO), "true")
+    return found is not None and found.is_below(2)
+
+
+SHORTFALLS = {
+    "band below .85": lambda cell, m: mean_of(m[OURS], "band") < 0.85,
+    "effects below .85 (400 × 60)": has_low_effects,
+    "false above the bound": lambda cell, m: mean_of(m[OURS], "false") > mean_of(m[OURS], "bound"),
+    "fewer true ones than the lasso, by two errors": is_behind_lasso,
+}

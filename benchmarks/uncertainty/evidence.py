@@ -9,17 +9,17 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.exact_steps.compare import mean_of, values_of
 from benchmarks.grids import l1_search
 from benchmarks.pages import as_table
 from singleindex import SingleIndexClassifier
 from singleindex.inspection import resample
 
-from .problems import make_problem
+from .problems import OURS, make_problem
 
 NAME = "evidence"
 TITLE = "Is there anything at all"
-OURS, L1 = "singleindex", "L1"
-FAMILIES = (OURS, L1)
+L1 = "L1"
 MINE = (OURS,)
 # Rows, columns, correlation, and the spread of the true index; 0 is noise.
 CELLS = {
@@ -35,10 +35,6 @@ CELLS = {
 }
 
 
-def cells() -> list[str]:
-    return list(CELLS)
-
-
 def make(cell: str, seed: int):
     n, d, rho, signal = CELLS[cell]
     problem = make_problem(n, d, rho, "logistic", seed, signal or 1.0)
@@ -47,30 +43,30 @@ def make(cell: str, seed: int):
     return problem
 
 
-def measure(family, problem):
-    if family == OURS:
-        model = SingleIndexClassifier(5).fit(problem.X, problem.y)
-        found = resample(
-            model, problem.X, problem.y, 2, random_state=problem.seed, n_permutations=99
-        ).evidence
-        return {family: {"p": found.p_value, "score": found.score}}
+def measure_ours(problem):
+    model = SingleIndexClassifier(5).fit(problem.X, problem.y)
+    resampled = resample(model, problem.X, problem.y, 2, random_state=problem.seed, n_permutations=99)
+    return {OURS: {"p": resampled.evidence.p_value, "score": resampled.evidence.score}}
+
+
+def measure_l1(problem):
     rival = l1_search(problem.X, problem.y, "neg_log_loss").fit(problem.X, problem.y)
-    return {family: {"auc": float(roc_auc_score(problem.y_new, rival.decision_function(problem.X_new)))}}
+    return {L1: {"auc": float(roc_auc_score(problem.y_new, rival.decision_function(problem.X_new)))}}
+
+
+FAMILIES = {OURS: measure_ours, L1: measure_l1}
 
 
 def section(figures) -> list[str]:
-    rows = []
-    for cell in cells():
-        draws = figures.get(cell, {}).get(OURS, {})
-        if not draws:
-            continue
-        p = np.array([f["p"] for f in draws.values()])
-        aucs = [f["auc"] for f in figures[cell].get(L1, {}).values()]
-        seen = np.mean(p <= 0.05)
-        passed = seen <= 0.09 if cell.startswith("noise") else seen >= 0.95
-        told = f"{np.mean(aucs):.3f} ({len(aucs)} draws)" if aucs else "–"
-        rows.append(
-            [cell, told, str(len(p)), f"{seen:.1%}", f"{1 - seen:.1%}", "yes" if passed else "**no**"]
-        )
+    rows = [row(cell, figures[cell]) for cell in CELLS if OURS in figures.get(cell, {})]
     wanted = "no evidence in 91 %, or evidence in 95 %"
     return as_table(["X", "AUC of L1", "draws", "evidence in", "no evidence in", wanted], rows)
+
+
+def row(cell: str, methods) -> list[object]:
+    p = list(values_of(methods[OURS], "p").values())
+    rival = methods.get(L1)
+    told = f"{mean_of(rival, 'auc'):.3f} ({len(rival)} draws)" if rival else "–"
+    seen = np.mean(np.array(p) <= 0.05)
+    holds = seen <= 0.09 if cell.startswith("noise") else seen >= 0.95
+    return [cell, told, len(p), f"{seen:.1%}", f"{1 - seen:.1%}", "yes" if holds else "**no**"]

@@ -10,11 +10,9 @@ from scipy.special import ndtri
 
 from singleindex.datasets import make_single_index
 
+OURS = "singleindex"
 N_NEW = 500
 N_ATOMS = 10
-LINKS = ("clipped", "ramp", "steps", "logistic")
-SIZES = ((400, 60), (200, 500))
-CORRELATIONS = (0.0, 0.7)
 # Evenly spaced quantiles of a normal variable, over which means are taken.
 _NORMAL = ndtri((np.arange(500) + 0.5) / 500)
 
@@ -37,9 +35,7 @@ class Problem:
         square = self._covariance(w, w)
         slope = self._covariance(w, self.coef) / square if square > 0 else 0.0
         rest = max(self._covariance(self.coef, self.coef) - slope**2 * square, 0.0)
-        return self.link(np.multiply.outer(slope * index, np.ones(500)) + np.sqrt(rest) * _NORMAL).mean(
-            axis=1
-        )
+        return self.link(np.add.outer(slope * index, np.sqrt(rest) * _NORMAL)).mean(axis=1)
 
     def effect(self, feature: int, change: float) -> float:
         """Return the mean change of E[y | x] where a feature is changed, half to either side."""
@@ -52,15 +48,10 @@ class Problem:
         return float((1 - rho) * (a @ b) + rho * a.sum() * b.sum())
 
 
-def cell_name(n: int, d: int, correlation: float, link: str) -> str:
-    return f"{n} × {d}, ρ {correlation:g}, {link}"
-
-
 def make_problem(n: int, d: int, correlation: float, link: str, seed: int, signal: float = 2.0) -> Problem:
     options = {"correlation": correlation, "block_size": d} if correlation else {}
     data = make_single_index(
         n + N_NEW, d, n_atoms=min(N_ATOMS, d // 2), link=link, signal=signal, random_state=seed, **options
     )
-    return Problem(
-        data.X[:n], data.y[:n], data.X[n:], data.y[n:], data.coef, data.link, correlation, seed
-    )  # fmt: skip
+    rows = data.X[:n], data.y[:n], data.X[n:], data.y[n:]
+    return Problem(*rows, data.coef, data.link, correlation, seed)

@@ -1,50 +1,51 @@
 """The lines of the benchmark of the default search: measured once, kept, and told of in a report."""
 
-import types
-
 import pytest
 
-from benchmarks.exact_steps import cells, report, run
-from benchmarks.exact_steps.ours import OURS
+from benchmarks.exact_steps import cells, command
+from benchmarks.exact_steps.methods import OURS
 from benchmarks.exact_steps.store import Line, Store, figures_of
 
 
-@pytest.fixture
-def study():
-    """Return a study that keeps what it was asked to measure."""
-    made = types.SimpleNamespace(
-        NAME="tiny", FAMILIES={"ours": None, "L1": None}, MINE=("ours",), asked=[], wrong=False,
-        cells=lambda: ["a", "b"], make=lambda cell, seed: (cell, seed),
-    )  # fmt: skip
+class Study:
+    """A study that keeps what it was asked to measure."""
 
-    def measure(family, task):
-        made.asked.append((family, *task))
-        if made.wrong and task == ("b", 0):
+    NAME, CELLS, MINE = "tiny", ("a", "b"), ("ours",)
+
+    def __init__(self):
+        self.asked, self.is_wrong = [], False
+        self.FAMILIES = {"ours": lambda task: self.measure("ours", task, OURS),
+                         "L1": lambda task: self.measure("L1", task, "L1", "L1 + isotonic")}  # fmt: skip
+
+    def make(self, cell, seed):
+        return cell, seed
+
+    def measure(self, family, task, *names):
+        self.asked.append((family, *task))
+        if self.is_wrong and task == ("b", 0):
             raise ValueError("too hard\nfor this")
-        names = [OURS] if family == "ours" else ["L1", "L1 + isotonic"]
         return {name: {"rmse": 0.1} for name in names}
 
-    made.measure = measure
-    return made
-
 
 @pytest.fixture
-def measure(study, tmp_path, monkeypatch):
-    """Return a function that runs the study at a commit, and says what was measured."""
-    store = Store(tmp_path / "lines.jsonl")
+def measure(tmp_path, monkeypatch):
+    """Return a function that runs a study at a commit, and says what was measured."""
+    store, study = Store(tmp_path / "lines.jsonl"), Study()
 
-    def at(commit, seeds=(0, 1)):
-        monkeypatch.setattr(run, "source_commit", lambda: commit)
+    def at(commit, seeds=(0, 1), methods=()):
+        monkeypatch.setattr(command, "source_commit", lambda: commit)
         study.asked.clear()
-        run.run_study(study, run.wanted_families(study, []), list(seeds), study.cells(), store)
+        families = command.wanted_families(study, list(methods))
+        command.run_study(study, families, list(seeds), study.CELLS, store)
         return sorted(study.asked)
 
-    at.store = store
+    at.store, at.study = store, study
     return at
 
 
 def test_what_is_stored_is_not_measured_again(measure):
-    assert len(measure("c1")) == 8
+    assert len(measure("c1", methods=["rivals"])) == 4
+    assert {family for family, *_ in measure("c1")} == {"ours"}
     assert measure("c1") == []
     assert len(measure("c1", seeds=(0, 1, 2))) == 4
 
@@ -52,10 +53,12 @@ def test_what_is_stored_is_not_measured_again(measure):
 def test_a_new_commit_measures_ours_only_and_replaces_it(measure):
     measure("c1")
     assert {family for family, *_ in measure("c2")} == {"ours"}
-    lines = measure.store.read()
+    lines = measure.store.read().values()
     assert len(lines) == 2 * 2 * 3
-    assert {line.commit for line in lines.values() if line.method == OURS} == {"c2"}
-    assert {line.commit for line in lines.values() if line.method != OURS} == {""}
+    assert {(line.method == OURS, line.commit) for line in lines} == {(True, "c2"), (False, "")}
+    measure.store.tidy()
+    assert list(measure.store.read().values()) == sorted(lines, key=lambda line: line.key)
+    assert len(measure.store.path.read_text().splitlines()) == len(lines)
 
 
 def test_a_source_tree_with_changes_is_measured_every_time(measure):
@@ -63,29 +66,22 @@ def test_a_source_tree_with_changes_is_measured_every_time(measure):
     assert len(measure("c1-dirty")) == 4
 
 
-def test_what_failed_is_told_and_tried_again(measure, study):
-    study.wrong = True
+def test_what_failed_is_told_and_tried_again(measure):
+    measure.study.is_wrong = True
     measure("c1")
     failed = [line for line in measure.store.read().values() if line.error]
     assert {(line.cell, line.seed, line.error) for line in failed} == {("b", 0, "ValueError: too hard")}
-    study.wrong = False
+    measure.study.is_wrong = False
     assert measure("c1") == [("L1", "b", 0), ("ours", "b", 0)]
 
 
 def test_a_run_that_was_cut_short_goes_on_where_it_was(measure):
     measure("c1")
     lines = measure.store.path.read_text().splitlines(keepends=True)
-    measure.store.path.write_text("".join(line for line in lines if '"cell": "b"' not in line))
+    whole = [line for line in lines if '"cell": "b"' not in line]
+    measure.store.path.write_text("".join(whole) + lines[-1][:20])  # a crash within a line
     assert {cell for _, cell, _ in measure("c1")} == {"b"}
-
-
-def test_tidying_keeps_the_last_line_of_each_key(measure):
-    measure("c1")
-    measure("c2")
-    before = measure.store.read()
-    measure.store.tidy()
-    assert measure.store.read() == before
-    assert len(measure.store.path.read_text().splitlines()) == len(before)
+    assert len(measure.store.read()) == len(lines)
 
 
 # ---------------------------------------------------------------- the report
@@ -108,7 +104,7 @@ def write(tmp_path, lines):
     store = Store(tmp_path / "lines.jsonl")
     for line in lines:
         store.append(line)
-    return report.write_report("# Title\n", [cells], store, 100).read_text()
+    return command.write_report("# Title\n", [cells], store, 100).read_text()
 
 
 def test_the_report_names_the_cells_lost(tmp_path):
@@ -118,15 +114,11 @@ def test_the_report_names_the_cells_lost(tmp_path):
     assert "*Ours at c1 (2 lines).*" in text
 
 
-def test_the_report_leaves_tuning_seeds_out_and_says_where_commits_mix(tmp_path):
+def test_the_report_leaves_tuning_seeds_out_and_tells_of_commits_and_failures(tmp_path):
     lines = [*cell_lines(0, "c1", 0.2, 0.1), *cell_lines(1, "c2", 0.2, 0.1), *cell_lines(100, "c3", 9.0, 0.1)]
-    text = write(tmp_path, lines)
+    failed = Line("cells", CELL, 2, "ours", "ours", error="ValueError: too hard")
+    text = write(tmp_path, [*lines, failed])
     assert "**Ours is of several commits: c1 (1 lines), c2 (1 lines).**" in text
     assert "9.0" not in text
-
-
-def test_the_report_tells_of_failures(tmp_path):
-    failed = Line("cells", CELL, 0, "ours", "ours", error="ValueError: too hard")
-    text = write(tmp_path, [*cell_lines(1, "c1", 0.2, 0.1), failed])
     assert f"- {CELL}, ours, 1 ×: ValueError: too hard" in text
     assert figures_of([failed], "cells") == {}

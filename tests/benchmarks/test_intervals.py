@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.exact_steps.report import write_report
+from benchmarks.exact_steps.command import write_report
 from benchmarks.exact_steps.store import Line, Store
 from benchmarks.intervals import evidence, prediction
 from benchmarks.intervals.__main__ import HEAD, STUDIES
@@ -19,8 +19,7 @@ def test_noise_grows_with_the_index_where_it_is_to():
     even, uneven = (
         prediction.make(f"400 × 60, independent, {link}", 1) for link in ("clipped", "uneven noise")
     )
-    ratio = np.std(uneven["y_test"] - even["y_test"])
-    assert ratio > 0.05
+    assert np.std(uneven["y_test"] - even["y_test"]) > 0.05
     np.testing.assert_array_equal(even["X"], uneven["X"])
 
 
@@ -33,13 +32,13 @@ def test_coverage_and_width():
 
 def test_the_report_names_the_cells_that_miss(tmp_path):
     store = Store(tmp_path / "intervals.jsonl")
-    good, bad = prediction.cells()[:2]
+    good, bad = prediction.CELLS[:2]
     for cell, coverage in ((good, 0.9), (bad, 0.8)):
         figures = {"coverage": coverage, "width": 1.0, "coverage_low": 0.9, "coverage_high": 0.9}
         store.append(Line("prediction", cell, 0, prediction.OURS, "ours", figures, "abc"))
         tuning = figures | {"coverage": 0.1}
         store.append(Line("prediction", cell, 1000, prediction.OURS, "ours", tuning, "abc"))
-    text = write_report(HEAD, STUDIES.values(), store, 1000).read_text()
+    text = write_report(HEAD, STUDIES, store, 1000).read_text()
     assert "**missed**, 1 missed" in text
     assert f"- {bad}: 0.800" in text
     assert f"- {good}" not in text

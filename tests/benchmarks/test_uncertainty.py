@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.uncertainty import coverage, evidence
-from benchmarks.uncertainty.problems import make_problem
-from benchmarks.uncertainty.rivals import bootstrap_band, first_of_lasso
+from benchmarks.uncertainty.problems import OURS, make_problem
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
@@ -32,29 +31,17 @@ def test_noise_has_nothing_to_do_with_x():
     assert not np.array_equal(problem.y, evidence.make("noise 400 × 8", 1).y)
 
 
-def test_the_lasso_takes_up_as_many_as_are_wanted():
-    problem = make_problem(100, 30, 0.7, "ramp", seed=0)
-    first = first_of_lasso(problem.X, problem.y.astype(float), 7)
-    assert len(set(first)) == 7
-
-
-def test_a_bootstrap_of_a_plateau_has_no_width():
-    t = np.linspace(-1, 1, 100)
-    low, high = bootstrap_band(t, (t > 0) * 1.0, np.array([-0.8]), 0.9, seed=0)
-    assert low[0] == high[0] == 0
-
-
 def figures(band, false, true):
     ours = {"band": band, "band width": 0.2, "bootstrap": 0.7, "bootstrap width": 0.1, "effects": 5,
             "effects right": 5, "effects width": 0.4, "effects sign": 5, "coefficients": 0.9,
             "coefficients width": 0.2, "coefficients true": 0.9, "true": true, "false": false, "bound": 0.96,
             "true r-concave": true, "false r-concave": 0, "n_chosen": 8, "share": 0.78}  # fmt: skip
     lasso = {seed: {"true": 5, "false": 0} for seed in range(4)}
-    return {coverage.OURS: dict.fromkeys(range(4), ours), coverage.LASSO: lasso}
+    return {OURS: dict.fromkeys(range(4), ours), coverage.LASSO: lasso}
 
 
 def test_cells_that_fall_short_are_named():
-    good, bad = coverage.cells()[:2]
+    good, bad = list(coverage.CELLS)[:2]
     text = "\n".join(coverage.section({good: figures(0.9, 0, 6), bad: figures(0.8, 2, 4)}))
     for what in ("band below .85", "false above the bound", "fewer true ones than the lasso, by two errors"):
         assert f"- {what}: {bad}." in text
@@ -62,5 +49,5 @@ def test_cells_that_fall_short_are_named():
 
 
 def test_a_test_of_noise_fails_where_it_sees_too_much():
-    rows = evidence.section({"noise 400 × 8": {evidence.OURS: {s: {"p": 0.01 * s} for s in range(20)}}})
+    rows = evidence.section({"noise 400 × 8": {OURS: {s: {"p": 0.01 * s} for s in range(20)}}})
     assert "**no**" in rows[-1]
