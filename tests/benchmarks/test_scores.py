@@ -10,7 +10,7 @@ from scipy.special import log_expit
 from sklearn.linear_model import LogisticRegression, MultiTaskLasso
 
 from benchmarks.side_by_side import scores
-from benchmarks.side_by_side.problems import classification
+from benchmarks.side_by_side.problems import single_index
 from singleindex import lipschitz_isotonic_regression
 
 FREE, PENALISED = "L1-logistic", "L1-logistic, penalised intercept"
@@ -136,7 +136,7 @@ def test_the_worst_level_counts():
 
 @pytest.fixture(scope="module")
 def truth():
-    return classification(50, 10, n_atoms=3, link="clipped")
+    return single_index(50, 10, n_atoms=3, link="clipped")
 
 
 def as_answer(seen, hidden, coefs, change=lambda p: p):

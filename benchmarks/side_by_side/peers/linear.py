@@ -15,14 +15,10 @@ class Solver:
 
     def __init__(self, task):
         self.task = task
-        self.forget()
         self.prepare()
 
     def prepare(self):
         """Bring the data into the form that the solver likes best; that is not timed."""
-
-    def forget(self):
-        self.coefs, self.intercepts = None, None
 
     def keep(self, coefs, intercepts=None):
         """Keep coefficients, a row for each level."""
@@ -46,9 +42,6 @@ class Solver:
 
 class Model(Solver):
     """A whole estimator, which has no levels."""
-
-    def forget(self):
-        self.model = None
 
     def score(self, X):
         if hasattr(self.model, "decision_function"):
@@ -74,9 +67,6 @@ class Model(Solver):
 
 class Curve(Solver):
     """Fitted values over one variable."""
-
-    def forget(self):
-        self.fitted = None
 
     def answer(self):
         return {"fitted": self.fitted}

@@ -6,9 +6,6 @@ from scipy import sparse
 
 
 class _Ratings(Solver):
-    def forget(self):
-        self.predict = None
-
     def answer(self):
         return {"predicted": np.asarray(self.predict(self.task["pairs_test"]))}
 

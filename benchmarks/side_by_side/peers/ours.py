@@ -26,9 +26,6 @@ class Hard(Solver):
         X, y = self.task["X"], self.task["y"]
         return single_index_path(X, y, n_atoms=[int(k) for k in levels])
 
-    def forget(self):
-        self.coefs, self.links = None, None
-
     def fit(self, tolerance):
         levels = self.task["levels"]
         if len(levels) > 1:
@@ -99,9 +96,6 @@ class LipschitzIsotonic(Curve):
 class Completer(Solver):
     formulation = "single index, low rank"
     graph = False
-
-    def forget(self):
-        self.model = None
 
     def fit(self, tolerance):
         shape = tuple(int(s) for s in self.task["shape"])
