@@ -81,28 +81,44 @@ def isotonic(kind, n):
 
 def problems(quick: bool) -> list[Problem]:
     """Return the problems of a run, small ones first."""
-    if quick:
-        smallest = [
-            _words(2000, 20_000, "logistic", 40.0), _search(800, 200, "ramp", 0.7),
-            _curve("noisy binary", 10**4), _curve("noisy binary", 10**5), _groups(500, 2000),
-            _multi_task(200, 500), _completion(300, 200, 6000),
-        ]  # fmt: skip
-        return [replace(problem, limit_s=4.0) for problem in smallest]
     families = ("noisy binary", "noisy smooth", "alternating ±1")
+    words, search = _words(2000, 20_000, "logistic", 40.0), _search(800, 200, "ramp", 0.7)
+    curves = [_curve(family, n) for n in (10**4, 10**5, 10**6) for family in families]
+    outputs = {"structure": "rows", "n_outputs": 6, "noise": "gaussian", "held_out": 1000}
+    others = [
+        Problem(
+            "groups, dense 1000 × 10000",
+            "Normal features in groups of five, five groups that matter, clipped response.",
+            "group",
+            lambda: single_index(1000, 10_000, n_atoms=5, structure="group", group_size=5, link="clipped"),
+        ),
+        Problem(
+            "six tasks, dense 500 × 2000",
+            "Normal features, ten rows that matter to all tasks, clipped response with noise.",
+            "multi-task",
+            lambda: single_index(500, 2000, n_atoms=10, link="clipped", **outputs),
+        ),
+        Problem(
+            "ratings, 3000 × 2000",
+            "100000 generated ratings of rank 5 with a graph over the rows; a tenth is held out.",
+            "completion",
+            lambda: completion(3000, 2000, 100_000),
+        ),
+    ]
+    if quick:
+        return [replace(problem, limit_s=4.0) for problem in (words, search, curves[0], curves[3], *others)]
     return [
-        _words(2000, 20_000, "logistic", 40.0),
+        words,
         _words(2000, 20_000, "clipped", 40.0),
         _normal(200, 10_000, 10),
-        _search(800, 200, "ramp", 0.7),
+        search,
         _search(800, 200, "logistic", 0.7),
         _search(300, 1000, "clipped", 0.0),
-        *(_curve(family, n) for n in (10**4, 10**5, 10**6) for family in families),
+        *curves,
         _curve("noisy binary", 10**7),
-        _groups(1000, 10_000),
-        _multi_task(500, 2000),
-        _completion(3000, 2000, 100_000),
+        *others,
         replace(_words(20_000, 200_000, "clipped", 30.0), name="sparse 20000 × 200000"),
-        _normal(10**6, 100, 20, held_out=50_000, kind="large n", limit_s=30.0),
+        replace(_normal(10**6, 100, 20, held_out=50_000), kind="large n", limit_s=30.0),
     ]
 
 
@@ -119,13 +135,12 @@ def _words(n, d, link, limit_s):
     )
 
 
-def _normal(n, d, n_atoms, held_out=2000, kind="linear", limit_s=20.0):
+def _normal(n, d, n_atoms, held_out=2000):
     return Problem(
         f"dense {n} × {d}",
         f"Normal features, {n_atoms} that matter, clipped response.",
-        kind,
+        "linear",
         lambda: single_index(n, d, n_atoms=n_atoms, link="clipped", held_out=held_out),
-        limit_s,
     )
 
 
@@ -150,35 +165,6 @@ def _curve(family, n):
         "isotonic",
         lambda: isotonic(family, n),
         10.0,
-    )
-
-
-def _groups(n, d):
-    return Problem(
-        f"groups, dense {n} × {d}",
-        "Normal features in groups of five, five groups that matter, clipped response.",
-        "group",
-        lambda: single_index(n, d, n_atoms=5, structure="group", group_size=5, link="clipped"),
-    )
-
-
-def _multi_task(n, d):
-    return Problem(
-        f"six tasks, dense {n} × {d}",
-        "Normal features, ten rows that matter to all tasks, clipped response with noise.",
-        "multi-task",
-        lambda: single_index(
-            n, d, n_atoms=10, structure="rows", n_outputs=6, link="clipped", noise="gaussian", held_out=1000
-        ),
-    )
-
-
-def _completion(n_rows, n_cols, n_ratings):
-    return Problem(
-        f"ratings, {n_rows} × {n_cols}",
-        f"{n_ratings} generated ratings of rank 5 with a graph over the rows; a tenth is held out.",
-        "completion",
-        lambda: completion(n_rows, n_cols, n_ratings),
     )
 
 
