@@ -19,30 +19,11 @@ COLOURS = (
     "#0067a5", "#b34700", "#2c7a4b", "#7b4fa3", "#8a6d14", "#b23a6d", "#333333", "#0d7c7c", "#d19a00",
     "#7a6a5c", "#9aa0ad",
 )  # fmt: skip
-OURS, PEER = "#0067a5", "#5b6270"
 STYLE = (
     "text{font:12px system-ui,-apple-system,'Segoe UI',Arial,sans-serif;fill:#1c1d22}"
     ".soft{fill:#5b6270}.strong{font-weight:700}.rule{stroke:#d9dce1}.axis{stroke:#5b6270}"
 )
 CHARACTER = 6.6  # pixels of an average character, with some room
-
-
-@dataclass(frozen=True)
-class Dot:
-    """One line of a dot chart: quartiles of the time, None where there is none, and figures beside it."""
-
-    name: str
-    times: tuple[float, float, float] | None
-    figures: Sequence[str]
-    ours: bool
-
-
-@dataclass(frozen=True)
-class Curve:
-    name: str
-    sizes: Sequence[float]
-    seconds: Sequence[float]
-    ours: bool
 
 
 @dataclass(frozen=True)
@@ -55,37 +36,7 @@ class Band:
     colour: int
 
 
-# ---------------------------------------------------------------- numbers
-
-
-def three_digits(value: float) -> str:
-    """Return the value to three digits, never as a power of ten."""
-    rounded = f"{value:.2e}"
-    after_point = max(0, 2 - int(rounded.partition("e")[2]))
-    return f"{float(rounded):.{after_point}f}"
-
-
-def scaled(value: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
-    """Return the value in the largest unit that leaves at least 1 of it, else in the smallest."""
-    for size, unit in units:
-        if value >= 0.9995 * size:
-            return value / size, unit
-    size, unit = units[-1]
-    return value / size, unit
-
-
-TIMES = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"))
-COUNTS = ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, ""))
-
-
-def duration(seconds: float) -> str:
-    number, unit = scaled(seconds, TIMES)
-    return three_digits(number) + unit
-
-
-def tick_text(value: float, units: Sequence[tuple[float, str]]) -> str:
-    number, unit = scaled(value, units)
-    return f"{number:g}{unit}"
+# ---------------------------------------------------------------- axes
 
 
 def round_numbers(low: float, high: float) -> list[float]:
@@ -150,10 +101,7 @@ def line(x1: float, y1: float, x2: float, y2: float, look: str = 'class="rule"')
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {look}/>'
 
 
-def mark(x: float, y: float, colour: str, ours: bool) -> str:
-    """Return a diamond for ours, a circle for a peer."""
-    if ours:
-        return f'<path d="M{x - 6:.1f} {y:.1f}l6 -6l6 6l-6 6z" fill="{colour}"/>'
+def dot(x: float, y: float, colour: str) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>'
 
 
@@ -171,103 +119,6 @@ def card(height: float, parts: Sequence[str], label: str) -> str:
     )
 
 
-def shortened(name: str, most: int = 26) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
-
-
-# ---------------------------------------------------------------- dots
-
-
-def dot_chart(dots: Sequence[Dot], heads: Sequence[str], label: str) -> str:
-    """Draw one line per solver: median and quartiles on a logarithmic axis, its figures to the right."""
-    column, gap, top = 68, 26, 40
-    left = 24 + CHARACTER * max((len(shortened(dot.name)) for dot in dots), default=0)
-    right = WIDTH - 12 - column * (len(heads) + 1)
-    bottom = top + gap * len(dots)
-    seconds = [max(value, 1e-9) for dot in dots if dot.times for value in dot.times]
-    axis = LogAxis(seconds or [1.0], left + 8, right - 8, room=56)
-    parts = [
-        text(WIDTH - 12 - column * (len(heads) - k), 22, head, "end", "soft")
-        for k, head in enumerate(["median", *heads])
-    ]
-    for tick in axis.ticks if seconds else []:
-        parts.append(line(axis(tick), top, axis(tick), bottom))
-        parts.append(text(axis(tick), bottom + 18, tick_text(tick, TIMES), "middle", "soft"))
-    for k, dot in enumerate(dots):
-        parts += drawn_dot(dot, axis, top + gap * (k + 0.5), column)
-    return card(bottom + 30, parts, label)
-
-
-def drawn_dot(dot: Dot, axis: LogAxis, y: float, column: float) -> list[str]:
-    figures = [duration(dot.times[1]) if dot.times else "failed", *dot.figures]
-    kind = "strong" if dot.ours else ""
-    parts = [text(axis.start - 16, y + 4, shortened(dot.name), "end", kind)]
-    parts += [
-        text(WIDTH - 12 - column * (len(dot.figures) - k), y + 4, figure, "end", kind)
-        for k, figure in enumerate(figures)
-    ]
-    if dot.times:
-        low, median, high = (axis(max(value, 1e-9)) for value in dot.times)
-        colour = OURS if dot.ours else PEER
-        parts.append(line(low, y, high, y, f'stroke="{colour}" stroke-width="2"'))
-        parts.append(mark(median, y, colour, dot.ours))
-    return parts
-
-
-# ---------------------------------------------------------------- curves
-
-
-def curve_chart(curves: Sequence[Curve], x_label: str, label: str) -> str:
-    """Draw seconds against size, both logarithmic; numbers at the ends of the curves lead to the legend."""
-    points = [points_of(curve) for curve in curves]
-    every = [point for some in points for point in some] or [(1.0, 1.0)]
-    top, bottom = 34, 330
-    across = LogAxis([x for x, _ in every], 84, WIDTH - 40, room=56)
-    up = LogAxis([y for _, y in every], bottom, top, room=28)
-    parts = [text(14, 20, "seconds", kind="soft"), text(WIDTH / 2, bottom + 40, x_label, "middle", "soft")]
-    for tick in across.ticks:
-        parts.append(line(across(tick), top, across(tick), bottom))
-        parts.append(text(across(tick), bottom + 18, tick_text(tick, COUNTS), "middle", "soft"))
-    for tick in up.ticks:
-        parts.append(line(across.start, up(tick), across.end, up(tick)))
-        parts.append(text(across.start - 10, up(tick) + 4, tick_text(tick, TIMES), "end", "soft"))
-    for k, (curve, some) in enumerate(zip(curves, points, strict=True)):
-        colour = COLOURS[k % len(COLOURS)]
-        places = [(across(x), up(y)) for x, y in some]
-        parts += drawn_curve(places, colour, curve.ours, str(k + 1))
-        parts += legend_entry(bottom + 66 + 20 * k, colour, curve, str(k + 1))
-    return card(bottom + 66 + 20 * len(curves), parts, label)
-
-
-def points_of(curve: Curve) -> list[tuple[float, float]]:
-    pairs = zip(curve.sizes, curve.seconds, strict=False)
-    return sorted((float(x), float(y)) for x, y in pairs if x and y and x > 0 and 0 < y < math.inf)
-
-
-def drawn_curve(places: Sequence[tuple[float, float]], colour: str, ours: bool, number: str) -> list[str]:
-    if not places:
-        return []
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    stroke = f'stroke="{colour}" stroke-width="2" {dashes(ours)}'
-    parts = [f'<polyline points="{points}" fill="none" {stroke}/>']
-    parts += [mark(x, y, colour, ours) for x, y in places]
-    return [*parts, text(places[-1][0] + 10, places[-1][1] + 4, number)]
-
-
-def legend_entry(y: float, colour: str, curve: Curve, number: str) -> list[str]:
-    stroke = f'stroke="{colour}" stroke-width="2" {dashes(curve.ours)}'
-    return [
-        text(94, y + 4, number, "end"),
-        line(102, y, 142, y, stroke),
-        mark(122, y, colour, curve.ours),
-        text(152, y + 4, curve.name, kind="strong" if curve.ours else ""),
-    ]
-
-
-def dashes(ours: bool) -> str:
-    return "" if ours else 'stroke-dasharray="5 4"'
-
-
 # ---------------------------------------------------------------- many methods in few rows
 
 
@@ -278,7 +129,7 @@ def legend(names: Sequence[str], x: float, y: float) -> tuple[list[str], float]:
         wide = 30 + CHARACTER * len(name)
         if left + wide > WIDTH:
             left, y = x, y + 18
-        parts += [mark(left + 5, y - 4, COLOURS[k % len(COLOURS)], False), text(left + 14, y, name)]
+        parts += [dot(left + 5, y - 4, COLOURS[k % len(COLOURS)]), text(left + 14, y, name)]
         left += wide
     return parts, y + 18
 
@@ -306,7 +157,7 @@ def dot_rows(rows: dict[str, dict[str, tuple[float, float]]], names: Sequence[st
 def dot_with_error(axis: LogAxis, y: float, value: float, error: float, colour: str) -> list[str]:
     ends = axis(max(value - error, axis.low)), axis(value + error)
     bar = line(ends[0], y, ends[1], y, f'stroke="{colour}"')
-    return [bar, mark(axis(value), y, colour, False)]
+    return [bar, dot(axis(value), y, colour)]
 
 
 def band_panels(panels: Sequence[tuple[str, Sequence[Band]]], names: Sequence[str], label: str) -> str:

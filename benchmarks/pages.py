@@ -34,6 +34,13 @@ def rows(form: str, records: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(form.format(**record) for record in records)
 
 
+def three_digits(value: float) -> str:
+    """Return the value to three digits, never as a power of ten."""
+    rounded = f"{value:.2e}"
+    after_point = max(0, 2 - int(rounded.partition("e")[2]))
+    return f"{float(rounded):.{after_point}f}"
+
+
 def replace_measured(page: Path, begin: str, lines: Iterable[str]) -> None:
     """Put lines between the marks of a page."""
     head, there, rest = page.read_text(encoding="utf-8").partition(begin)

@@ -1,4 +1,4 @@
-"""Side by side with every peer: `python -m benchmarks.side_by_side [--quick] [--only TEXT]`."""
+"""Side by side with every peer: `python -m benchmarks.side_by_side [--quick] [--only TEXT] [--render]`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,43 +15,42 @@ from typing import Any
 
 from ..provenance import source_commit
 from .environments import GROUPS, make_environment
-from .page import write_page
+from .page import STORE, stored_results, write_page
 from .problems import Problem, problems
 from .roster import entrants_for
 from .runner import LINEAR_TASKS, Effort, run_problem
-from .scaling import measure_scaling
-
-STORE = Path(__file__).parents[1] / "results" / "side_by_side.json"
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="small problems, few repeats; the page is left alone"
-    )
-    parser.add_argument(
-        "--only", help="problems whose name holds this text; their rows replace the stored ones"
-    )
-    parser.add_argument("--out", type=Path, help="where to write the results, in place of the stored file")
+    add = parser.add_argument
+    add("--quick", action="store_true", help="small problems, few repeats; the page is left alone")
+    add("--only", help="problems whose name holds this text; their rows replace the stored ones")
+    add("--out", type=Path, help="where to write the results, in place of the stored file")
+    add("--render", action="store_true", help="write the page from the stored results, measure nothing")
     options = parser.parse_args(argv)
-    names = [problem.name for problem in problems(options.quick)]
-    if options.only not in (None, "scaling") and not any(options.only in name for name in names):
-        parser.error(f"no problem has {options.only!r} in its name; there are: {'; '.join(names)}; scaling")
+    if options.render:
+        return write_page(stored_results())
+    every = problems(options.quick)
+    chosen = [problem for problem in every if options.only is None or options.only in problem.name]
+    if not chosen:
+        names = "; ".join(problem.name for problem in every)
+        parser.error(f"no problem has {options.only!r} in its name; there are: {names}")
     path = options.out or (STORE.with_name("side_by_side_quick.json") if options.quick else STORE)
-    known = json.loads(path.read_text()) if options.only and path.exists() else None
-    for results in measure(options.quick, options.only):  # stored as they come: a long run may be cut short
-        results = results if known is None else merged(known, results)
+    known = json.loads(path.read_text()) if options.only and path.exists() else {}
+    for results in measure(chosen, options.quick):  # stored as they come: a long run may be cut short
+        results = merged(known, results)
         path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     print(f"written to {path.name}")
     if path == STORE:
         write_page(results)
+    return None
 
 
-def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the results so far after each problem, and at the end those with the scaling curves."""
+def measure(chosen: list[Problem], quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield the results so far after each problem."""
     commit = source_commit()
     effort = Effort.quick() if quick else Effort()
-    chosen = [p for p in problems(quick) if only is None or only in p.name]
     environments = {}
     for group in groups_for(chosen, effort.with_slow_ones):
         tell(f"environment {group}")
@@ -62,7 +62,7 @@ def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
         "environments": [
             {"group": e.group, "packages": e.packages, "error": e.error} for e in environments.values()
         ],
-        "problems": [], "rows": [], "scaling": [],
+        "problems": [], "rows": [],
     }  # fmt: skip
     for number, problem in enumerate(chosen, 1):
         tell(f"[{number}/{len(chosen)}] {problem.name}")
@@ -70,8 +70,6 @@ def measure(quick: bool, only: str | None = None) -> Iterator[dict[str, Any]]:
         results["problems"] += [part | {"commit": commit} for part in parts]
         results["rows"] += rows
         yield results
-    if only is None or only == "scaling":
-        yield results | {"scaling": measure_scaling(quick)}
 
 
 def groups_for(chosen: list[Problem], with_slow_ones: bool) -> list[str]:
@@ -84,26 +82,21 @@ def groups_for(chosen: list[Problem], with_slow_ones: bool) -> list[str]:
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return old results with those of the problems that were run anew."""
     again = {p["name"] for p in new["problems"]}
-    kept = [p for p in old["problems"] if p["name"] not in again]
     return new | {
-        "problems": kept + new["problems"],
-        "rows": [r for r in old["rows"] if r["problem"] not in again] + new["rows"],
-        "scaling": new["scaling"] or old["scaling"],
+        "problems": [p for p in old.get("problems", []) if p["name"] not in again] + new["problems"],
+        "rows": [r for r in old.get("rows", []) if r["problem"] not in again] + new["rows"],
     }
 
 
 def machine() -> dict[str, Any]:
     """Return what the page says of the machine."""
-    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    processor = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo") as info:
-            processor = next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
+    info = Path("/proc/cpuinfo")
+    model = re.search(r"model name\s*:\s*(.+)", info.read_text() if info.exists() else "")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
-        "processor": processor, "cores": os.cpu_count(), "memory_gib": round(pages / 2**30, 1),
-        "system": platform.system(), "python": platform.python_version(),
+        "processor": model[1] if model else platform.machine(), "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1), "system": platform.system(),
+        "python": platform.python_version(),
     }  # fmt: skip
 
 

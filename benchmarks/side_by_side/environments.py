@@ -11,11 +11,11 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name(".environments")
-
 # Pinned, so that two runs compare. What a group needs besides is pinned by what these ask for.
 GROUPS: dict[str, tuple[str, ...]] = {
     "own": (),
@@ -34,8 +34,20 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "conformal": ("MAPIE==1.6.0", "numpy==2.4.6", "scikit-learn==1.9.1"),
     "ratings": ("scikit-surprise==1.1.5", "implicit==0.7.3", "numpy==2.4.6", "pandas==3.0.6"),
 }  # fmt: skip
+OWN_PEERS = ("clarabel", "piqp")
 # Told of beside the peers of a group.
 _ALWAYS = ("numpy", "scipy", "scikit-learn")
+_VERSIONS = """
+import json, sys
+from importlib.metadata import PackageNotFoundError, version
+found = {}
+for name in sys.argv[1:]:
+    try:
+        found[name] = version(name)
+    except PackageNotFoundError:
+        pass
+print(json.dumps(found))
+"""
 
 
 @dataclass(frozen=True)
@@ -46,9 +58,6 @@ class Environment:
     python: str | None
     packages: dict[str, str] = field(default_factory=dict)
     error: str | None = None
-
-    def version(self, package: str) -> str | None:
-        return self.packages.get(package)
 
 
 def make_environment(group: str, folder: Path = FOLDER) -> Environment:
@@ -62,41 +71,30 @@ def make_environment(group: str, folder: Path = FOLDER) -> Environment:
     if not python.exists() or not stamp.exists() or json.loads(stamp.read_text()) != list(pins):
         error = _install(home, python, pins)
         if error is not None:
-            return Environment(group, None, error=error)
+            return Environment(group, None, error=f"did not install: {error}")
         stamp.write_text(json.dumps(pins))
-    names = tuple(pin.split("==")[0] for pin in pins)
-    return Environment(group, str(python), versions(str(python), names))
-
-
-OWN_PEERS = ("clarabel", "piqp")
+    return Environment(group, str(python), versions(str(python), [pin.split("==")[0] for pin in pins]))
 
 
 def _install(home: Path, python: Path, pins: tuple[str, ...]) -> str | None:
     """Return the reason why the pins could not be installed, None where they could."""
     shutil.rmtree(home, ignore_errors=True)
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins]
     try:
         venv.create(home, with_pip=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins],
-            check=True, capture_output=True, text=True, timeout=600,
-        )  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
     except subprocess.CalledProcessError as failed:
         # venv runs ensurepip without a stderr of its own.
         lines = [line for line in (failed.stderr or "").splitlines() if line.startswith("ERROR")]
-        return "did not install: " + (lines or ["pip failed"])[0].removeprefix("ERROR: ")
+        return (lines or ["pip failed"])[0].removeprefix("ERROR: ")
     except (OSError, subprocess.TimeoutExpired) as failed:
-        return f"did not install: {failed}"
+        return str(failed)
     return None
 
 
-def versions(python: str, packages: tuple[str, ...]) -> dict[str, str]:
+def versions(python: str, packages: Iterable[str]) -> dict[str, str]:
     """Return the versions of packages, as that interpreter sees them; those it has not are left out."""
-    code = (
-        "import json, sys\nfrom importlib.metadata import PackageNotFoundError, version\nfound = {}\n"
-        "for name in sys.argv[1:]:\n    try:\n        found[name] = version(name)\n"
-        "    except PackageNotFoundError:\n        pass\nprint(json.dumps(found))"
-    )
-    names = dict.fromkeys((*packages, *_ALWAYS))
-    done = subprocess.run([python, "-c", code, *names], check=True, capture_output=True, text=True)
+    command = [python, "-c", _VERSIONS, *dict.fromkeys((*packages, *_ALWAYS))]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, str] = json.loads(done.stdout)
     return found

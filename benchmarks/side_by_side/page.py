@@ -1,40 +1,36 @@
-"""The page of the documents that shows a result file: text, tables and charts, no figure typed by hand.
-
-`python -m benchmarks.side_by_side.page` writes it anew from the stored results.
-"""
+"""The page of the documents that shows a result file: the text of a template and tables, no figure typed."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..charts import COUNTS, Curve, Dot, curve_chart, dot_chart, duration, scaled, three_digits
-from ..pages import as_table, replace_measured
-from ..provenance import commits_text
-from .rows import HIGHER_IS_BETTER, OURS, Results, Row, gain, is_ours, quality, quartiles, why_not
+import numpy as np
 
-ROOT = Path(__file__).parents[2]
+from ..pages import as_table, fill, replace_measured, three_digits
+from ..provenance import ROOT, commits_text
+
 STORE = ROOT / "benchmarks" / "results" / "side_by_side.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
-IMAGES = ROOT / "docs" / "images" / "benchmarks"
 BEGIN = "<!-- measured -->"
+OURS = "singleindex"
 
+# In the order of the page: the whole job first.
 TASKS = {
-    "isotonic": "Isotonic regression",
-    "single fit": "A single fit",
-    "path": "A path of fits",
     "search": "A search for settings",
+    "path": "A path of fits",
+    "single fit": "A single fit",
+    "large n": "Many rows",
+    "cold start": "Cold start",
     "group": "Groups of columns",
     "multi-task": "Several outputs",
     "completion": "Matrix completion",
-    "large n": "Many rows",
-    "cold start": "Cold start",
+    "isotonic": "Isotonic regression",
 }
-SECONDS_OF = {"cold start": "Seconds are from the start of the process to its first prediction."}
+SECONDS_OF = {"cold start": " Seconds are from the start of the process to its first prediction."}
 # Title, whether more (↑) or less (↓) is better, and how the figure is written.
 MEASURES = {
     "auc": ("AUC", "↑", ".4f"),
@@ -42,100 +38,85 @@ MEASURES = {
     "features": ("features", "", ".0f"),
     "brier": ("Brier", "↓", ".4f"),
     "rmse": ("RMSE", "↓", ".4g"),
-    "mse": ("MSE", "↓", ".4g"),
     "suboptimality": ("suboptimality", "↓", ".1e"),
-    "certificate": ("certificate", "↓", ".1e"),
     "link_rmse": ("link RMSE", "↓", ".4f"),
     "cosine": ("cosine", "↑", ".4f"),
 }
-AGAINST = {
-    "n": "number of rows",
-    "d": "number of columns",
-    "entries": "number of entries",
-    "n_atoms": "number of atoms",
-}
 # A peer's answer counts as better beyond these: a difference of scores, a share of an error.
-BETTER_HIGHER, BETTER_LOWER = 0.001, 0.01
-MOST_FIGURES = 3  # beside a chart; the table has all
-SHORT = {"suboptimality": "subopt.", "certificate": "certif."}
+BETTER_SCORE, BETTER_ERROR = 0.001, 0.01
 NOTHING = "–"
+
+Row = dict[str, Any]
+Results = dict[str, Any]
+
+
+def write_page(results: Results, page: Path = PAGE) -> None:
+    replace_measured(page, BEGIN, as_lines(results))
+
+
+def stored_results() -> Results:
+    results: Results = json.loads(STORE.read_text(encoding="utf-8"))
+    return results
 
 
 def as_lines(results: Results) -> list[str]:
-    """Return what the page says of these results, as lines of Markdown."""
-    parts = (setting_lines, failure_lines, problems_lines, scaling_lines, losing_lines)
-    return [line for part in parts for line in [*part(results), ""]][:-1]
-
-
-def write_page(results: Results, page: Path = PAGE, images: Path = IMAGES) -> None:
-    """Write the measured part of the page, and its charts in place of those there were."""
-    replace_measured(page, BEGIN, as_lines(results))
-    images.mkdir(parents=True, exist_ok=True)
-    drawn = as_charts(results)
-    for path in images.glob("*.svg"):
-        if path.name not in drawn:
-            path.unlink()
-    for name, text in drawn.items():
-        (images / name).write_text(text, encoding="utf-8")
-
-
-def as_charts(results: Results) -> dict[str, str]:
-    """Return every chart of the page, as SVG by the name of its file."""
-    drawn = {}
-    for problem in problems_of(results):
-        rows = rows_of(results, problem)
-        measures = measures_of(rows)[:MOST_FIGURES]
-        dots = [
-            Dot(row["solver"], quartiles(row), [measure_text(row, m) for m in measures], is_ours(row))
-            for row in rows
-        ]
-        heads = [SHORT.get(m, title_of(m)) for m in measures]
-        drawn[chart_name(problem["name"])] = dot_chart(dots, heads, dot_alt(rows))
-    for against, found in curves_of(results).items():
-        curves = [Curve(curve_text(one), one["sizes"], one["seconds"], is_ours(one)) for one in found]
-        label = AGAINST[against]
-        drawn[chart_name(f"scaling-{against}")] = curve_chart(curves, label, curve_alt(against, found))
-    return drawn
+    """Return what the page says of these results."""
+    compared = [(peer, ours, better_in(peer, ours)) for peer, ours in duels(results)]
+    environments = ((one["group"], packages_text(one)) for one in results["environments"])
+    return fill(
+        "side_by_side",
+        results | results["machine"],
+        commits=commits_text(one["commit"] for one in results["problems"] if one.get("commit")),
+        environments="\n".join(as_table(["environment", "packages"], environments, 2)),
+        failures="\n".join(failure_lines(results)) or "Everything ran.",
+        problems="\n\n".join(problem_texts(results)),
+        n_compared=len(compared),
+        n_faster=sum("time" in better for _, _, better in compared),
+        n_better=sum(better not in ([], ["time"]) for _, _, better in compared),
+        better_score=BETTER_SCORE,
+        better_error=100 * BETTER_ERROR,
+        losses="\n".join(loss_lines(compared)),
+    )
 
 
 # ---------------------------------------------------------------- what is in the results
 
 
-def problems_of(results: Results) -> list[dict[str, Any]]:
-    """Return the problems in the order of their tasks."""
+def problems_of(results: Results) -> Iterator[tuple[dict[str, Any], list[Row], Row | None]]:
+    """Yield each problem in the order of its task, its rows from the fastest on, and the fastest of ours.
+
+    All peers are held against that one, in speed and in quality, so that neither can be picked.
+    """
     order = list(TASKS)
-    return sorted(results["problems"], key=lambda one: order.index(one["task"]))
+    for problem in sorted(results["problems"], key=lambda one: order.index(one["task"])):
+        rows = [row for row in results["rows"] if row["problem"] == problem["name"]]
+        rows.sort(key=lambda row: median(row) or math.inf)
+        yield problem, rows, next((row for row in rows if is_ours(row) and median(row)), None)
 
 
-def rows_of(results: Results, problem: dict[str, Any]) -> list[Row]:
-    """Return the rows of a problem, the fastest first, those without a time last."""
-    rows = [row for row in results["rows"] if row["problem"] == problem["name"]]
-    return sorted(rows, key=lambda row: (quartiles(row) or (0, math.inf))[1])
+def is_ours(row: Row) -> bool:
+    return bool(row["package"] == OURS)
 
 
-def fastest_of_ours(rows: Iterable[Row]) -> Row | None:
-    """Return the row all peers are held against, in speed and in quality, so that neither can be picked."""
-    return next((row for row in rows if is_ours(row) and quartiles(row)), None)
+def quartiles(row: Row) -> list[float] | None:
+    """Return lower quartile, median and upper quartile of the seconds; None for a row without an answer."""
+    if row["error"] or not row["seconds"]:
+        return None
+    return [float(value) for value in np.quantile(row["seconds"], [0.25, 0.5, 0.75])]
 
 
-def measures_of(rows: Iterable[Row]) -> list[str]:
-    found = {measure for row in rows for measure in quality(row)}
-    return [m for m in MEASURES if m in found]
+def median(row: Row) -> float | None:
+    found = quartiles(row)
+    return None if found is None else found[1]
 
 
-def curves_of(results: Results) -> dict[str, list[dict[str, Any]]]:
-    """Return the scaling curves by what they are drawn against."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for one in results["scaling"]:
-        found.setdefault(one["against"], []).append(one)
-    return found
+def quality(row: Row) -> dict[str, float]:
+    """Return the figures of an answer, in the order of the page."""
+    known = row["quality"]
+    return {name: known[name] for name in MEASURES if math.isfinite(known.get(name, math.nan))}
 
 
 # ---------------------------------------------------------------- how things are written
-
-
-def title_of(measure: str) -> str:
-    return MEASURES[measure][0]
 
 
 def measure_text(row: Row, measure: str) -> str:
@@ -143,49 +124,42 @@ def measure_text(row: Row, measure: str) -> str:
     return NOTHING if value is None else format(value, MEASURES[measure][2])
 
 
-def quality_text(row: Row) -> str:
-    return ", ".join(f"{title_of(m)} {measure_text(row, m)}" for m in measures_of([row])) or NOTHING
+def quality_text(row: Row | None) -> str:
+    measures = quality(row) if row else ()
+    return ", ".join(f"{MEASURES[m][0]} {measure_text(row, m)}" for m in measures) or NOTHING
 
 
-def verbatim(text: object, most: int = 300) -> str:
+def ratio_text(row: Row, ours: Row | None) -> str:
+    return three_digits(median(row) / median(ours)) if ours and median(row) else NOTHING
+
+
+def verbatim(text: str, most: int = 300) -> str:
     """Return the text as code on one line, so that nothing in it is taken for Markdown."""
-    line = " ".join(str(text).split()).replace("`", "'")
+    line = " ".join(text.split()).replace("`", "'")
     return f"`{line if len(line) <= most else line[:most] + ' …'}`"
-
-
-def name_of(row: Row) -> str:
-    return f"**{row['solver']}**" if is_ours(row) else str(row["solver"])
-
-
-def chart_name(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") + ".svg"
-
-
-def picture(name: str, alt: str) -> str:
-    return f"![{re.sub(r'[][]', '', alt)}](images/benchmarks/{chart_name(name)})"
-
-
-# ---------------------------------------------------------------- where it was measured, what failed
-
-
-def setting_lines(results: Results) -> list[str]:
-    machine = results["machine"]
-    commits = {one["commit"] for one in results["problems"] if one.get("commit")}
-    rows = ((one["group"], packages_text(one)) for one in results["environments"])
-    return [
-        f"Measured on {results['date']}, threads per solver: {results['threads']}. The machine: "
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.1f} GiB of memory, "
-        f"{machine['system']}, Python {machine['python']}. {commits_text(commits)}",
-        "",
-        "Peers that cannot be installed together are run in environments of their own:",
-        "",
-        *as_table(["environment", "packages"], rows, 2),
-    ]
 
 
 def packages_text(environment: dict[str, Any]) -> str:
     packages = [f"{name} {version}" for name, version in sorted(environment["packages"].items())]
-    return ", ".join([*packages, *(["**failed**, see below"] if environment["error"] else [])]) or NOTHING
+    return ", ".join(packages) or "**failed**, see above"
+
+
+def size_text(problem: dict[str, Any]) -> str:
+    size = three_digits(problem["data_bytes"] / 1e6)
+    return f"n = {problem['n']:,}, d = {problem['d']:,}, {problem['entries']:,} entries, {size} MB."
+
+
+def settings_text(rows: Iterable[Row]) -> str:
+    """Return the settings of a problem's solvers on one line."""
+    told = [
+        f"{row['solver']} `{', '.join(f'{name}={value:.4g}' for name, value in row['settings'].items())}`"
+        for row in rows
+        if row["settings"]
+    ]
+    return "Settings: " + "; ".join([*told, "the others their defaults" if told else "defaults"]) + "."
+
+
+# ---------------------------------------------------------------- the parts of the page
 
 
 def failure_lines(results: Results) -> list[str]:
@@ -197,200 +171,79 @@ def failure_lines(results: Results) -> list[str]:
     ]
     failed: dict[tuple[str, str], list[str]] = {}
     for row in results["rows"]:
-        if reason := why_not(row):
+        if not median(row):
+            reason = row["error"] or "no time was taken"
             failed.setdefault((row["solver"], reason), []).append(row["problem"])
-    lines += [f"- {who} on {', '.join(where)}: {verbatim(why)}" for (who, why), where in failed.items()]
-    return ["## What did not run", "", *(lines or ["Everything ran."])]
+    return lines + [f"- {who} on {'; '.join(where)}: {verbatim(why)}" for (who, why), where in failed.items()]
 
 
-# ---------------------------------------------------------------- the problems
-
-
-def problems_lines(results: Results) -> list[str]:
-    lines: list[str] = []
+def problem_texts(results: Results) -> Iterator[str]:
     task = None
-    for problem in problems_of(results):
+    for problem, rows, ours in problems_of(results):
         if problem["task"] != task:
             task = problem["task"]
-            lines += [f"## {TASKS[task]}", ""]
-        lines += [*problem_lines(problem, rows_of(results, problem)), ""]
-    return lines[:-1]
+            yield f"## {TASKS[task]}"
+        against = f"*Ours* is {ours['solver']}, our fastest." if ours else "No solver of ours gave a time."
+        yield f"### {problem['name']}"
+        yield f"{problem['text']} {size_text(problem)}{SECONDS_OF.get(task, '')} {against}"
+        yield "\n".join(problem_table(problem, rows, ours))
+        yield settings_text(rows)
 
 
-def problem_lines(problem: dict[str, Any], rows: list[Row]) -> list[str]:
-    ours = fastest_of_ours(rows)
-    against = f"*Ours* is {ours['solver']}, our fastest." if ours else "No solver of ours gave a time."
-    measures = measures_of(rows)
+def problem_table(problem: dict[str, Any], rows: list[Row], ours: Row | None) -> list[str]:
+    measures = [m for m in MEASURES if any(m in quality(row) for row in rows)]
     head = ["solver", "version", "formulation", "median, s", "quartiles, s"]
     head += ["their time ÷ ours", "peak memory ÷ data"]
-    head += [f"{title_of(m)} {MEASURES[m][1]}".strip() for m in measures]
-    cells = [problem_cells(row, ours, problem["data_bytes"], measures) for row in rows]
-    settings = [f"- {row['solver']}: {verbatim(settings_text(row), 1000)}" for row in rows]
-    said = (problem["text"], size_text(problem), SECONDS_OF.get(problem["task"]), against)
-    return [
-        f"### {problem['name']}",
-        "",
-        " ".join(part for part in said if part),
-        "",
-        *as_table(head, cells, 3),
-        "",
-        picture(problem["name"], dot_alt(rows)),
-        "",
-        "<details><summary>Settings</summary>",
-        "",
-        *settings,
-        "",
-        "</details>",
-    ]
+    head += [" ".join(MEASURES[m][:2]).strip() for m in measures]
+    return as_table(head, (row_cells(row, ours, problem["data_bytes"], measures) for row in rows), 3)
 
 
-def problem_cells(row: Row, ours: Row | None, data_bytes: float, measures: list[str]) -> list[str]:
-    times, base = quartiles(row), quartiles(ours) if ours else None
-    peak = row["peak_bytes"]
+def row_cells(row: Row, ours: Row | None, data_bytes: float, measures: list[str]) -> list[str]:
+    times = [three_digits(value) for value in quartiles(row) or ()]
     return [
-        name_of(row),
-        str(row["version"] or NOTHING),
-        str(row["formulation"] or NOTHING),
-        three_digits(times[1]) if times else "failed",
-        f"{three_digits(times[0])}–{three_digits(times[2])}" if times else NOTHING,
-        three_digits(times[1] / base[1]) if times and base else NOTHING,
-        f"{peak / data_bytes:.1f}" if peak is not None else NOTHING,
+        f"**{row['solver']}**" if is_ours(row) else row["solver"],
+        row["version"] or NOTHING,
+        row["formulation"] or NOTHING,
+        times[1] if times else "failed",
+        f"{times[0]}–{times[2]}" if times else NOTHING,
+        ratio_text(row, ours),
+        NOTHING if row["peak_bytes"] is None else f"{row['peak_bytes'] / data_bytes:.1f}",
         *(measure_text(row, measure) for measure in measures),
     ]
-
-
-def size_text(problem: dict[str, Any]) -> str:
-    size, unit = scaled(problem["data_bytes"], COUNTS)
-    return (
-        f"n = {problem['n']:,}, d = {problem['d']:,}, {problem['entries']:,} entries, "
-        f"{three_digits(size)}{unit or ' '}B."
-    )
-
-
-def settings_text(row: Row) -> str:
-    return ", ".join(f"{k}={v}" for k, v in row["settings"].items()) or "defaults"
-
-
-def dot_alt(rows: Iterable[Row]) -> str:
-    times = [(row["solver"], quartiles(row)) for row in rows]
-    told = ", ".join(f"{who} {duration(found[1])}" if found else f"{who} failed" for who, found in times)
-    return f"Median times on a logarithmic axis, fastest first: {told}."
-
-
-# ---------------------------------------------------------------- scaling
-
-
-def scaling_lines(results: Results) -> list[str]:
-    lines = [
-        "## How time grows",
-        "",
-        "Exponents are slopes of straight lines fitted to the logarithms: 1 is linear.",
-    ]
-    for against, curves in curves_of(results).items():
-        rows = [
-            (
-                f"**{one['solver']}**" if is_ours(one) else one["solver"],
-                one["task"],
-                f"{min(one['sizes']):,} – {max(one['sizes']):,}",
-                exponent_text(one),
-            )
-            for one in curves
-        ]
-        lines += ["", f"### Against the {AGAINST[against]}", ""]
-        lines += [*as_table(["solver", "task", against, "exponent"], rows, 2), ""]
-        lines += [picture(f"scaling-{against}", curve_alt(against, curves))]
-    return lines if len(lines) > 3 else ["## How time grows", "", "Not measured in this run."]
-
-
-def exponent_text(curve: dict[str, Any]) -> str:
-    return f"{curve['exponent']:.2f}"
-
-
-def curve_text(curve: dict[str, Any]) -> str:
-    return f"{curve['solver']}, {curve['task']}: {curve['against']}^{exponent_text(curve)}"
-
-
-def curve_alt(against: str, curves: Iterable[dict[str, Any]]) -> str:
-    told = "; ".join(curve_text(one) for one in curves)
-    return f"Seconds against the {AGAINST[against]}, both axes logarithmic. Growth: {told}."
 
 
 # ---------------------------------------------------------------- where it does not win
 
 
-def duels(results: Results) -> Iterator[tuple[Row, Row]]:
-    """Yield each peer's row that has a time with the row of ours it is held against."""
-    for problem in problems_of(results):
-        rows = rows_of(results, problem)
-        ours = fastest_of_ours(rows)
-        for row in rows:
-            if ours and quartiles(row) and not is_ours(row):
-                yield row, ours
+def duels(results: Results) -> Iterator[tuple[Row, Row | None]]:
+    """Yield each peer's row that has a time, with the row of ours it is held against."""
+    for _, rows, ours in problems_of(results):
+        yield from ((row, ours) for row in rows if median(row) and not is_ours(row))
 
 
-def losing_lines(results: Results) -> list[str]:
-    """List every peer that is faster, every one whose answer is better, every problem ours failed on."""
-    held = list(duels(results))
-    slower = [(peer, ours) for peer, ours in held if quartiles(peer)[1] < quartiles(ours)[1]]
-    worse = [(peer, ours) for peer, ours in held if better_measures(peer, ours)]
-    return [
-        "## Where it does not win",
-        "",
-        f"Of {len(held)} comparisons of a peer with the fastest of ours on the same problem, the peer was "
-        f"faster in {len(slower)}, and its answer was better in {len(worse)}: a score (AUC, cosine) higher "
-        f"by more than {BETTER_HIGHER:g}, or an error (log-loss, Brier, RMSE, MSE, link RMSE) lower by more "
-        f"than {100 * BETTER_LOWER:g} %.",
-        "",
-        *(faster_lines(slower) if slower else ["No peer was faster."]),
-        "",
-        *(better_lines(worse) if worse else ["No peer's answer was better."]),
-        *absent_lines(results),
-    ]
-
-
-def faster_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
-    head = ["problem", "peer", "ours", "quality of the peer", "quality of ours", "our time ÷ the peer's"]
-    rows = (
-        [*named(peer, ours), quality_text(peer), quality_text(ours), time_ratio(ours, peer)]
-        for peer, ours in pairs
-    )
-    return as_table(head, rows, 5)
-
-
-def better_lines(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
-    head = ["problem", "peer", "ours", "measure", "the peer's", "ours", "the peer's time ÷ ours"]
-    rows = (
-        [*named(peer, ours), title_of(m), measure_text(peer, m), measure_text(ours, m),
-         time_ratio(peer, ours)]
-        for peer, ours in pairs
-        for m in better_measures(peer, ours)
-    )  # fmt: skip
-    return as_table(head, rows, 4)
-
-
-def named(peer: Row, ours: Row) -> list[str]:
-    return [peer["problem"], peer["solver"], ours["solver"]]
-
-
-def time_ratio(one: Row, other: Row) -> str:
-    return three_digits(quartiles(one)[1] / quartiles(other)[1])
-
-
-def better_measures(peer: Row, ours: Row) -> list[str]:
+def better_in(peer: Row, ours: Row | None) -> list[str]:
+    """Return what a peer is better in; where ours gave no answer, that it gave one."""
+    if ours is None:
+        return ["an answer"]
     theirs, own = quality(peer), quality(ours)
-    least = {m: BETTER_HIGHER if m in HIGHER_IS_BETTER else BETTER_LOWER for m in theirs}
-    return [m for m in measures_of([peer]) if m in own and gain(m, own[m], theirs[m]) > least[m]]
+    faster = ["time"] if median(peer) < median(ours) else []
+    return faster + [MEASURES[m][0] for m in theirs if m in own and is_better(m, theirs[m], own[m])]
 
 
-def absent_lines(results: Results) -> list[str]:
-    """Name the problems on which peers gave a time and ours did not."""
-    names = []
-    for problem in problems_of(results):
-        rows = rows_of(results, problem)
-        if fastest_of_ours(rows) is None and any(quartiles(row) for row in rows):
-            names.append(problem["name"])
-    return ["", f"Peers gave a time and {OURS} gave none on: {', '.join(names)}."] if names else []
+def is_better(measure: str, theirs: float, own: float) -> bool:
+    _, direction, _ = MEASURES[measure]
+    if direction == "↑":
+        return theirs - own > BETTER_SCORE
+    return direction == "↓" and own - theirs > BETTER_ERROR * own
 
 
-if __name__ == "__main__":
-    write_page(json.loads(STORE.read_text(encoding="utf-8")))
+def loss_lines(compared: Iterable[tuple[Row, Row | None, list[str]]]) -> list[str]:
+    """List every peer that is faster or whose answer is better."""
+    head = ["problem", "peer", "ours", "the peer is better in", "the peer's answer", "our answer"]
+    rows = [
+        [peer["problem"], peer["solver"], ours["solver"] if ours else "none", ", ".join(better),
+         quality_text(peer), quality_text(ours), ratio_text(peer, ours)]
+        for peer, ours, better in compared
+        if better
+    ]  # fmt: skip
+    return as_table([*head, "the peer's time ÷ ours"], rows, 6) if rows else ["Nowhere."]

@@ -14,28 +14,18 @@ from singleindex.datasets import make_completion, make_single_index
 
 # Penalties of a path, as shares of the least at which w is zero, and numbers of features.
 SHARES = np.geomspace(0.5, 0.05, 10)
-SIZES = np.unique(np.geomspace(10, 1000, 10).astype(int))[::-1]
+SIZES = [float(k) for k in np.unique(np.geomspace(10, 1000, 10).astype(int))[::-1]]
 # Splicing takes minutes beyond these.
 SPLICED_SIZES = [10.0, 20.0, 50.0]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Data, the tasks that are set on them, and what is known of the truth.
+    """Data and the task that is set on them.
 
-    Attributes
-    ----------
-    name : str
-    text : str
-        One sentence for the page.
-    make : callable
-        Returns the arrays that solvers read, and those that only scoring may see.
-    kind : str
-        The family of solvers it is for.
-    limit_s : float
-        Longest fit that is waited for.
-    with_start : bool
-        Whether a search for settings and a cold start are set on it too.
+    `text` is a sentence for the page, `kind` the family of solvers it is for. `make` returns the arrays that
+    solvers read, and those that only scoring may see. No fit is waited for beyond `limit_s`. `with_start`
+    sets a search for settings and a cold start on it, too.
     """
 
     name: str
@@ -46,7 +36,10 @@ class Problem:
     with_start: bool = False
 
 
-def classification(n, d, *, held_out=2000, **options):
+# ---------------------------------------------------------------- data
+
+
+def single_index(n, d, *, held_out=2000, **options):
     """Return rows for training, for choosing a level and for testing, of one single-index model."""
     data = make_single_index(n + 2 * held_out, d, random_state=0, **options)
     X = sparse.csr_matrix(data.X) if sparse.issparse(data.X) else data.X
@@ -56,23 +49,7 @@ def classification(n, d, *, held_out=2000, **options):
     if data.groups is not None:
         seen["groups"] = data.groups
     hidden = {
-        "y_validation": y[validation], "y_test": y[test], "mean_test": data.mean[test], "coef": data.coef,
-    }  # fmt: skip
-    return seen, hidden
-
-
-def multi_task(n, d):
-    data = make_single_index(
-        n + 2000, d, structure="rows", n_outputs=6, n_atoms=10, link="clipped", noise="gaussian",
-        random_state=0,
-    )  # fmt: skip
-    validation, test = slice(n, n + 1000), slice(n + 1000, None)
-    seen = {
-        "X": data.X[:n], "y": data.y[:n], "X_validation": data.X[validation], "X_test": data.X[test],
-    }  # fmt: skip
-    hidden = {
-        "y_validation": data.y[validation], "y_test": data.y[test], "mean_test": data.mean[test],
-        "coef": data.coef.T,
+        "y_validation": y[validation], "y_test": y[test], "mean_test": data.mean[test], "coef": data.coef.T,
     }  # fmt: skip
     return seen, hidden
 
@@ -88,98 +65,83 @@ def completion(n_rows, n_cols, n_ratings):
     return seen, {"y_test": data.y[test]}
 
 
-def curves(n):
-    """Return kinds of data for isotonic regression: x in random order, but for the alternating labels."""
-    rng = np.random.default_rng(0)
-    x = rng.random(n)
-    return {
-        "noisy binary": (x, (rng.random(n) < x).astype(float)),
-        "noisy smooth": (x, np.tanh(4 * x - 2) + 0.3 * rng.standard_normal(n)),
-        "alternating ±1": (np.arange(n) / n, np.where(np.arange(n) % 2, 1.0, -1.0)),
-    }
-
-
 def isotonic(kind, n):
-    x, y = curves(n)[kind]
+    """Return x in random order, but for the alternating labels, and y."""
+    if kind == "alternating ±1":
+        return {"x": np.arange(n) / n, "y": np.where(np.arange(n) % 2, 1.0, -1.0)}, {}
+    rng = np.random.default_rng(0)
+    x, uniform = rng.random(n), rng.random(n)
+    binary = kind == "noisy binary"
+    y = (uniform < x).astype(float) if binary else np.tanh(4 * x - 2) + 0.3 * rng.standard_normal(n)
     return {"x": x, "y": y}, {}
 
 
-def words(n, d, link):
-    return lambda: classification(
-        n, d, n_atoms=50, design="counts", density=115 / d, link=link, signal=4.0, held_out=n
-    )
+# ---------------------------------------------------------------- the list
 
 
 def problems(quick: bool) -> list[Problem]:
     """Return the problems of a run, small ones first."""
-    small = [
+    families = ("noisy binary", "noisy smooth", "alternating ±1")
+    words, search = _words(2000, 20_000, "logistic", 40.0), _search(800, 200, "ramp", 0.7)
+    curves = [_curve(family, n) for n in (10**4, 10**5, 10**6) for family in families]
+    outputs = {"structure": "rows", "n_outputs": 6, "noise": "gaussian", "held_out": 1000}
+    others = [
         Problem(
-            f"sparse 2000 × 20000, {link}",
-            f"Counts, 115 a row, 50 features that matter, {link} response.",
-            "linear",
-            words(2000, 20_000, link),
-            40.0,
-            with_start=link == "logistic",
-        )
-        for link in ("logistic", "clipped")
-    ]
-    dense = Problem(
-        "dense 200 × 10000",
-        "Normal features, 10 that matter, clipped response.",
-        "linear",
-        lambda: classification(200, 10_000, n_atoms=10, link="clipped"),
-    )
-    searches = [
-        _search(800, 200, "ramp", 0.7),
-        _search(800, 200, "logistic", 0.7),
-        _search(300, 1000, "clipped", 0.0),
+            "groups, dense 1000 × 10000",
+            "Normal features in groups of five, five groups that matter, clipped response.",
+            "group",
+            lambda: single_index(1000, 10_000, n_atoms=5, structure="group", group_size=5, link="clipped"),
+        ),
+        Problem(
+            "six tasks, dense 500 × 2000",
+            "Normal features, ten rows that matter to all tasks, clipped response with noise.",
+            "multi-task",
+            lambda: single_index(500, 2000, n_atoms=10, link="clipped", **outputs),
+        ),
+        Problem(
+            "ratings, 3000 × 2000",
+            "100000 generated ratings of rank 5 with a graph over the rows; a tenth is held out.",
+            "completion",
+            lambda: completion(3000, 2000, 100_000),
+        ),
     ]
     if quick:
-        smallest = [
-            small[0], searches[0], *_curves(quick), _groups(500, 2000), _multi_task(200, 500),
-            _completion(300, 200, 6000),
-        ]  # fmt: skip
-        return [replace(problem, limit_s=4.0) for problem in smallest]
+        return [replace(problem, limit_s=4.0) for problem in (words, search, curves[0], curves[3], *others)]
     return [
-        *small, dense, *searches, *_curves(quick), _groups(1000, 10_000), _multi_task(500, 2000),
-        _completion(3000, 2000, 100_000), *_large(),
-    ]  # fmt: skip
-
-
-def _curves(quick):
-    sizes = (10**4, 10**5) if quick else (10**4, 10**5, 10**6, 10**7)
-    return [
-        Problem(
-            f"isotonic, {family}, n = {n:.0e}".replace("e+0", "e"),
-            f"Lipschitz isotonic regression, {family} data in random order.",
-            "isotonic",
-            lambda family=family, n=n: isotonic(family, n),
-            10.0,
-        )
-        for n in sizes
-        for family in (
-            ("noisy binary",) if quick or n == 10**7 else ("noisy binary", "noisy smooth", "alternating ±1")
-        )
+        words,
+        _words(2000, 20_000, "clipped", 40.0),
+        _normal(200, 10_000, 10),
+        search,
+        _search(800, 200, "logistic", 0.7),
+        _search(300, 1000, "clipped", 0.0),
+        *curves,
+        _curve("noisy binary", 10**7),
+        *others,
+        replace(_words(20_000, 200_000, "clipped", 30.0), name="sparse 20000 × 200000"),
+        replace(_normal(10**6, 100, 20, held_out=50_000), kind="large n", limit_s=30.0),
     ]
 
 
-def _large():
-    return [
-        Problem(
-            "sparse 20000 × 200000",
-            "Counts, 115 a row, 50 features that matter, clipped response.",
-            "linear",
-            words(20_000, 200_000, "clipped"),
-            30.0,
+def _words(n, d, link, limit_s):
+    return Problem(
+        f"sparse {n} × {d}, {link}",
+        f"Counts, 115 a row, 50 features that matter, {link} response.",
+        "linear",
+        lambda: single_index(
+            n, d, n_atoms=50, design="counts", density=115 / d, link=link, signal=4.0, held_out=n
         ),
-        Problem(
-            "dense 1000000 × 100",
-            "Normal features, 20 that matter, clipped response.",
-            "large n",
-            lambda: classification(10**6, 100, n_atoms=20, link="clipped", held_out=50_000),
-            30.0,
-        ),
-    ]
+        limit_s,
+        with_start=link == "logistic",
+    )
+
+
+def _normal(n, d, n_atoms, held_out=2000):
+    return Problem(
+        f"dense {n} × {d}",
+        f"Normal features, {n_atoms} that matter, clipped response.",
+        "linear",
+        lambda: single_index(n, d, n_atoms=n_atoms, link="clipped", held_out=held_out),
+    )
 
 
 def _search(n, d, link, correlation):
@@ -188,37 +150,21 @@ def _search(n, d, link, correlation):
         f"search, dense {n} × {d}, {columns}, {link}",
         f"Normal features, {columns}, 10 that matter, {link} response; all choose their own settings.",
         "search",
-        lambda: classification(
+        lambda: single_index(
             n, d, n_atoms=10, link=link, correlation=correlation, block_size=d if correlation else None
         ),
         120.0,
     )
 
 
-def _groups(n, d):
+def _curve(family, n):
+    order = "sorted" if family == "alternating ±1" else "in random order"
     return Problem(
-        f"groups, dense {n} × {d}",
-        "Normal features in groups of five, five groups that matter, clipped response.",
-        "group",
-        lambda: classification(n, d, n_atoms=5, structure="group", group_size=5, link="clipped"),
-    )
-
-
-def _multi_task(n, d):
-    return Problem(
-        f"six tasks, dense {n} × {d}",
-        "Normal features, ten rows that matter to all tasks, clipped response with noise.",
-        "multi-task",
-        lambda: multi_task(n, d),
-    )
-
-
-def _completion(n_rows, n_cols, n_ratings):
-    return Problem(
-        f"ratings, {n_rows} × {n_cols}",
-        f"{n_ratings} generated ratings of rank 5 with a graph over the rows; a tenth is held out.",
-        "completion",
-        lambda: completion(n_rows, n_cols, n_ratings),
+        f"isotonic, {family}, n = {n:.0e}".replace("e+0", "e"),
+        f"Lipschitz isotonic regression, {family} data {order}.",
+        "isotonic",
+        lambda: isotonic(family, n),
+        10.0,
     )
 
 
@@ -237,11 +183,9 @@ def write_arrays(folder: Path, arrays: dict[str, Any]) -> int:
 
 
 def n_bytes(array: Any) -> int:
-    if sparse.issparse(array):
-        return int(array.data.nbytes + array.indices.nbytes + array.indptr.nbytes)
-    return int(array.nbytes)
+    parts = (array.data, array.indices, array.indptr) if sparse.issparse(array) else (array,)
+    return sum(int(part.nbytes) for part in parts)
 
 
-def n_entries(arrays: dict[str, Any]) -> int:
-    data = arrays.get("X", arrays.get("x", arrays.get("pairs")))
-    return int(data.nnz if sparse.issparse(data) else np.asarray(data).size)
+def n_entries(array: Any) -> int:
+    return int(array.nnz if sparse.issparse(array) else array.size)

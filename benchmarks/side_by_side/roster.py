@@ -7,20 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entrant:
-    """A solver of a package.
+    """A solver: its name in the results, where it lives and what it does.
 
-    Attributes
-    ----------
-    name : str
-        As it appears in the results.
-    package, group : str
-        The package whose version is told, and the environment it lives in.
-    module, solver : str
-        The file in `peers/` and the class in it.
-    levels : str or None
-        How the simplicity of w is set: by "penalty" in the units of the lasso, by "share" of the largest
-        penalty, by "size", or not at all.
-    tasks : tuple of str
+    `package` is the one whose version is told, `group` its environment; `module` is a file in `peers/`,
+    `solver` a class in it. `levels` says how the simplicity of w is set: by "penalty" in the units of the
+    lasso, by "share" of the largest penalty, by "size", or not at all.
     """
 
     name: str
@@ -31,12 +22,8 @@ class Entrant:
     levels: str | None
     tasks: tuple[str, ...]
 
-    @property
-    def is_slow(self) -> bool:
-        """Whether a quick run leaves it out: it takes seconds on the smallest problems."""
-        return self.name in _SLOW
 
-
+# Those that take seconds on the smallest problems: a quick run leaves them out.
 _SLOW = {
     "scikit-learn saga", "scikit-learn SGDClassifier", "scikit-learn HistGradientBoosting", "cyanure",
     "abess", "EBM", "LightGBM",
@@ -97,4 +84,4 @@ ENTRANTS = (
 
 
 def entrants_for(task: str, with_slow_ones: bool = True) -> list[Entrant]:
-    return [e for e in ENTRANTS if task in e.tasks and (with_slow_ones or not e.is_slow)]
+    return [e for e in ENTRANTS if task in e.tasks and (with_slow_ones or e.name not in _SLOW)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,15 +60,16 @@ class Run:
 
     entrant: Entrant
     levels: list[float] | None
+    error: str | None
     session: Session | None = None
     formulation: str = ""
-    tolerances: list[float | None] = field(default_factory=lambda: [None])
+    tolerances: list[float | None] = field(default_factory=list)
     tolerance: float | None = None
+    objectives: np.ndarray | None = None
     seconds: list[float] = field(default_factory=list)
     quality: dict[str, float] = field(default_factory=dict)
     rise: float | None = None
     chosen: int = 0
-    error: str | None = None
 
 
 class Stage:
@@ -78,6 +79,8 @@ class Stage:
         self, problem: Problem, environments: dict[str, Environment], effort: Effort, folder: Path
     ) -> None:
         self.problem, self.environments, self.effort, self.folder = problem, environments, effort, folder
+        # How long a fit may take that may have to compile first.
+        self.patience = problem.limit_s + effort.starting_s
         self.seen, self.hidden = problem.make()
         self.data_bytes = write_arrays(folder / "data", self.seen)
         self.rows: list[dict[str, Any]] = []
@@ -92,54 +95,42 @@ class Stage:
         one of them that it is timed at.
         """
         runs = self._runs(task, levels or {})
-        together = self.data_bytes < _TOGETHER
-        for batch in [runs] if together else [[run] for run in runs]:
+        for batch in [runs] if self.data_bytes < _TOGETHER else [[run] for run in runs]:
             with ExitStack() as stack:
-                self._start(batch, stack)
-                if choose:
-                    self._choose(batch)
+                for run in batch:
+                    self._start(run, stack)
+                for run in batch if choose else []:
+                    self._choose(run)
                 self._calibrate(batch)
                 self._take_turns(batch)
-                self._finish(task, batch)
+                for run in batch:
+                    self._finish(task, run)
         self._store(task, runs)
         return runs
 
     def _runs(self, task: str, levels: dict[str, list[float]]) -> list[Run]:
         """Return who takes part, each with its own levels, or else with those of its kind."""
         return [
-            Run(e, None if e.levels is None else levels.get(e.name, levels.get(e.levels)))
+            Run(
+                entrant=e,
+                levels=None if e.levels is None else levels.get(e.name, levels.get(e.levels)),
+                error=self.environments[e.group].error,
+            )
             for e in entrants_for(task, self.effort.with_slow_ones)
         ]
 
-    def _tell(self, name: str, run: Run) -> None:
-        """Say what came out while a long run goes on."""
-        took = f"{1e3 * float(np.median(run.seconds)):.1f} ms" if run.seconds else "–"
-        quality = " ".join(f"{k} {v:.4g}" for k, v in run.quality.items())
-        print(
-            f"  {name} | {run.entrant.name} | {took} | {quality} {run.error or ''}",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def _start(self, runs: list[Run], stack: ExitStack) -> None:
-        for run in runs:
-            environment = self.environments[run.entrant.group]
-            if environment.python is None:
-                run.error = environment.error
-                continue
-            run.session = stack.enter_context(Session(environment.python))
-            if self._load(run):
-                run.tolerance = run.tolerances[-1]
-
-    def _load(self, run: Run) -> bool:
-        """Let a session read solver and data, and return whether it could."""
+    def _start(self, run: Run, stack: ExitStack) -> None:
+        """Let a process of its own read solver and data."""
+        if run.error is not None:
+            return
+        run.session = stack.enter_context(Session(self.environments[run.entrant.group].python))
         told = self._ask(
             run, "load", self.effort.starting_s, module=run.entrant.module, solver=run.entrant.solver,
             folder=str(self.folder / "data"), levels=run.levels,
         )  # fmt: skip
         if told is not None:
             run.formulation, run.tolerances = told["formulation"], told["tolerances"]
-        return told is not None
+            run.tolerance = run.tolerances[-1]
 
     def _ask(self, run: Run, do: str, limit_s: float | None = None, **order: Any) -> dict[str, Any] | None:
         """Ask a solver; where it fails, note why and return None."""
@@ -151,49 +142,48 @@ class Stage:
             run.error = str(failed)
             return None
 
-    def _choose(self, runs: list[Run]) -> None:
-        """Give each solver the level at which it does best on the validation rows."""
-        for run in runs:
-            if run.levels is None or len(run.levels) == 1:
-                continue
-            losses = {}
-            for level in run.levels:
-                run.levels = [level]
-                self._ask(run, "use", levels=run.levels)
-                self._ask(run, "fit", self._patience(), tolerance=run.tolerance)
-                answer = self._answer(run)
-                if answer is None:
-                    break
-                losses[level] = scores.validation_loss(answer, self.hidden)
-            if run.error is None:
-                run.levels = [min(losses, key=lambda level: losses[level])]
-                self._ask(run, "use", levels=run.levels)
+    def _answer(self, run: Run) -> dict[str, Any] | None:
+        path = self.folder / "answer.npz"
+        if self._ask(run, "answer", self.patience, path=str(path)) is None:
+            return None
+        with np.load(path) as stored:
+            answer = dict(stored)
+        if run.levels is not None and "score" in answer and answer["score"].shape[1] != len(run.levels):
+            run.error = f"answered {answer['score'].shape[1]} of {len(run.levels)} levels"
+            return None
+        return answer
 
-    def _patience(self) -> float:
-        """Return how long a fit may take that may have to compile first."""
-        return self.problem.limit_s + self.effort.starting_s
+    def _choose(self, run: Run) -> None:
+        """Give a solver the level at which it does best on the validation rows."""
+        losses = {}
+        for level in run.levels if run.levels is not None and len(run.levels) > 1 else []:
+            self._use(run, level)
+            self._ask(run, "fit", self.patience, tolerance=run.tolerance)
+            answer = self._answer(run)
+            if answer is None:
+                return
+            losses[level] = scores.validation_loss(answer, self.hidden)
+        if losses:
+            self._use(run, min(losses, key=lambda level: losses[level]))
+
+    def _use(self, run: Run, level: float) -> None:
+        run.levels = [level]
+        self._ask(run, "use", levels=run.levels)
 
     def _calibrate(self, runs: list[Run]) -> None:
         """Warm up, and give each convex solver the loosest tolerance that is close enough to the optimum."""
-        found: dict[int, np.ndarray] = {}
-        best: dict[str, np.ndarray] = {}
-        for number, run in enumerate(runs):
-            # The first fit may compile.
-            if self._ask(run, "fit", self._patience(), tolerance=run.tolerance) is None:
-                continue
-            values = self._objectives(run)
-            if values is not None:
-                found[number] = values
-                known = best.get(run.formulation, values)
-                # A solver that diverged says nothing of the optimum, nor must it hide what others found.
-                best[run.formulation] = np.fmin(known, values)
-        for number in found:
-            self._loosen(runs[number], best[runs[number].formulation])
+        for run in runs:
+            self._ask(run, "fit", self.patience, tolerance=run.tolerance)  # the first fit may compile
+            run.objectives = self._objectives(run)
+        solved = [run for run in runs if run.objectives is not None]
+        for run in solved:
+            peers = [other.objectives for other in solved if other.formulation == run.formulation]
+            # A solver that diverged says nothing of the optimum, nor must it hide what others found.
+            self._loosen(run, np.fmin.reduce(peers))
 
     def _loosen(self, run: Run, reference: np.ndarray) -> None:
         for tolerance in run.tolerances:
-            if self._ask(run, "fit", tolerance=tolerance) is None:
-                return
+            self._ask(run, "fit", tolerance=tolerance)
             values = self._objectives(run)
             if values is None:
                 return
@@ -209,36 +199,24 @@ class Stage:
         with np.errstate(invalid="ignore", over="ignore"):
             return scores.objectives(run.formulation, answer, self.seen, run.levels)
 
-    def _answer(self, run: Run) -> dict[str, Any] | None:
-        path = self.folder / "answer.npz"
-        if self._ask(run, "answer", self._patience(), path=str(path)) is None:
-            return None
-        with np.load(path) as stored:
-            answer = dict(stored)
-        if run.levels is not None and "score" in answer and answer["score"].shape[1] != len(run.levels):
-            run.error = f"answered {answer['score'].shape[1]} of {len(run.levels)} levels"
-            return None
-        return answer
-
     def _take_turns(self, runs: list[Run]) -> None:
-        left = dict.fromkeys(range(len(runs)), 1)
+        left = runs
         while left:
-            for number in list(left):
-                run = runs[number]
+            for run in left:
                 done = self._ask(run, "fit", tolerance=run.tolerance)
                 if done is not None:
                     run.seconds.append(done["seconds"])
-                    if len(run.seconds) == 1:
-                        left[number] = self.effort.turns(done["seconds"])
-                left[number] -= 1
-                if done is None or left[number] <= 0:
-                    del left[number]
+            left = [
+                run
+                for run in left
+                if run.error is None and len(run.seconds) < self.effort.turns(run.seconds[0])
+            ]
 
-    def _finish(self, task: str, runs: list[Run]) -> None:
-        for run in runs:
-            answer = self._answer(run)
-            if answer is not None and self._score(task, run, answer) and np.median(run.seconds) < _SLOW_S:
-                run.rise = self._rise(run)
+    def _finish(self, task: str, run: Run) -> None:
+        answer = self._answer(run)
+        if answer is not None and self._score(task, run, answer) and np.median(run.seconds) < _SLOW_S:
+            with suppress(Failed):  # the times are good all the same
+                run.rise = run.session.ask("memory", self.problem.limit_s, tolerance=run.tolerance)["rise"]
 
     def _score(self, task: str, run: Run, answer: dict[str, Any]) -> bool:
         """Note what the answer is worth, and return whether it can be told."""
@@ -249,30 +227,17 @@ class Stage:
         run.quality = scores.score(task, answer, self.seen, self.hidden) | run.quality
         return True
 
-    def _rise(self, run: Run) -> float | None:
-        """Return by how much memory rises; where that cannot be told, the times are good all the same."""
-        assert run.session is not None
-        try:
-            rise: float = run.session.ask("memory", self.problem.limit_s, tolerance=run.tolerance)["rise"]
-        except Failed:
-            return None
-        return rise
-
     # ------------------------------------------------------------ cold start
 
     def cold_start(self, levels: dict[str, list[float]]) -> None:
         """Time from the start of a process to its first prediction, with the data read from disk."""
         runs = self._runs("cold start", levels)
         for run in runs:
-            environment = self.environments[run.entrant.group]
-            if environment.python is None:
-                run.error = environment.error
-                continue
-            run.tolerance = 1e-4 if run.entrant.levels == "penalty" else None
             for _ in range(self.effort.cold):
                 began = time.perf_counter()
-                with Session(environment.python) as run.session:
-                    self._load(run)
+                with ExitStack() as stack:
+                    self._start(run, stack)
+                    run.tolerance = 1e-4 if run.entrant.levels == "penalty" else None
                     self._ask(run, "fit", self.effort.starting_s, tolerance=run.tolerance)
                     answer = self._answer(run)
                 took = time.perf_counter() - began
@@ -289,12 +254,14 @@ class Stage:
         self.problems.append(
             {
                 "name": name, "task": task, "text": self.problem.text, "n": X.shape[0],
-                "d": X.shape[1] if X.ndim == 2 and "X" in self.seen else 1, "entries": n_entries(self.seen),
+                "d": X.shape[1] if "X" in self.seen else 1, "entries": n_entries(X),
                 "data_bytes": self.data_bytes,
             }
         )  # fmt: skip
         for run in runs:
-            self._tell(name, run)
+            took = f"{1e3 * float(np.median(run.seconds)):.1f} ms" if run.seconds else "–"
+            quality = " ".join(f"{k} {v:.4g}" for k, v in run.quality.items())
+            print(f"  {name} | {run.entrant.name} | {took} | {quality} {run.error or ''}", file=sys.stderr)
             self.rows.append(self._as_row(name, run))
 
     def _as_row(self, name: str, run: Run) -> dict[str, Any]:
@@ -305,7 +272,7 @@ class Stage:
             settings[run.entrant.levels or "level"] = run.levels[0]
         return {
             "problem": name, "solver": run.entrant.name, "package": run.entrant.package,
-            "version": self.environments[run.entrant.group].version(run.entrant.package),
+            "version": self.environments[run.entrant.group].packages.get(run.entrant.package),
             "formulation": run.formulation, "settings": settings, "seconds": run.seconds,
             "peak_bytes": None if run.rise is None else run.rise + self.data_bytes,
             "quality": run.quality, "error": run.error,
@@ -321,16 +288,16 @@ def run_problem(
     """Return the problems, one per task, and the rows of all solvers."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(problem, environments, effort, Path(folder))
+        levels = levels_of(problem.kind, stage.seen)
         if problem.kind == "linear":
-            _linear_tasks(stage)
+            _linear_tasks(stage, levels)
         else:
-            stage.run(problem.kind, _levels(stage), choose=problem.kind in ("group", "multi-task"))
+            stage.run(problem.kind, levels, choose=problem.kind in ("group", "multi-task"))
         return stage.problems, stage.rows
 
 
-def _linear_tasks(stage: Stage) -> None:
+def _linear_tasks(stage: Stage, levels: dict[str, list[float]]) -> None:
     """A path; a single fit at the level that each kind of model found best on the validation rows."""
-    levels = _levels(stage)
     chosen = _chosen_levels(stage.run("path", levels))
     # Those that have no path, or whose path failed, choose among single fits.
     stage.run("single fit", levels | {"abess": SPLICED_SIZES} | chosen, choose=True)
@@ -347,37 +314,27 @@ def _chosen_levels(path: list[Run]) -> dict[str, list[float]]:
     return best if common is None else best | dict.fromkeys(lassos, common)
 
 
-def _levels(stage: Stage) -> dict[str, list[float]]:
-    """Return the levels of a task, by kind."""
-    if stage.problem.kind == "linear":
-        largest = _largest_penalty(stage.seen)
+def levels_of(kind: str, seen: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the levels of a kind of problem, by how they are given."""
+    if kind == "linear":
         return {
-            "penalty": (largest * SHARES).tolist(), "share": SHARES.tolist(),
-            "size": [float(k) for k in SIZES],
+            "penalty": (largest_penalty(seen) * SHARES).tolist(), "share": SHARES.tolist(), "size": SIZES,
         }  # fmt: skip
-    if stage.problem.kind == "large n":
+    if kind == "large n":
         # With so many rows hardly any penalty is best.
-        return {"penalty": [0.01 * _largest_penalty(stage.seen)], "share": [0.01], "size": [50.0]}
-    if stage.problem.kind == "group":
-        largest = _largest_penalty(stage.seen, stage.seen["groups"])
-        return {"penalty": (largest * SHARES[::2]).tolist(), "size": _sizes(stage)}
-    if stage.problem.kind == "multi-task":
-        Y, X = stage.seen["y"], stage.seen["X"]
-        largest = float(np.linalg.norm(X.T @ (Y - Y.mean(axis=0)), axis=1).max()) / len(Y)
-        return {"penalty": (largest * SHARES[::2]).tolist(), "size": _sizes(stage)}
+        return {"penalty": [0.01 * largest_penalty(seen)], "share": [0.01], "size": [50.0]}
+    if kind in ("group", "multi-task"):
+        # Of groups and rows there is one for each five columns at least.
+        sizes = [k for k in (2.0, 5.0, 10.0, 20.0, 40.0) if k <= seen["X"].shape[1] // 5]
+        return {"penalty": (largest_penalty(seen) * SHARES[::2]).tolist(), "size": sizes}
     return {}
 
 
-def _sizes(stage: Stage) -> list[float]:
-    """Return numbers of groups or rows, of which there is one for each five columns at least."""
-    return [float(k) for k in (2, 5, 10, 20, 40) if k <= stage.seen["X"].shape[1] // 5]
-
-
-def _largest_penalty(seen: dict[str, Any], groups: np.ndarray | None = None) -> float:
-    """Return the least penalty of the logistic lasso, or group lasso, at which w is zero."""
+def largest_penalty(seen: dict[str, Any]) -> float:
+    """Return the least penalty at which w is zero: of the lasso, or of that over groups or over outputs."""
     y = np.asarray(seen["y"], dtype=float)
-    pull = np.abs(seen["X"].T @ (y - y.mean())) / len(y)
-    if groups is None:
-        return float(pull.max())
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    return float(np.sqrt(np.add.reduceat(np.square(pull), starts)).max())
+    pull = seen["X"].T @ (y - y.mean(axis=0)) / len(y)
+    squares = np.square(pull).reshape(len(pull), -1).sum(axis=1)
+    if "groups" in seen:
+        squares = np.add.reduceat(squares, np.flatnonzero(np.diff(seen["groups"], prepend=-1)))
+    return float(np.sqrt(squares.max()))

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-_WORKER = Path(__file__).with_name("peers") / "worker.py"
+WORKER = Path(__file__).with_name("peers") / "worker.py"
 # Every solver has one thread, whatever it is built on.
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 
@@ -30,7 +30,7 @@ class Session:
         environment = one_thread()
         environment.pop("PYTHONPATH", None)
         self.process = subprocess.Popen(
-            [python, str(_WORKER)],
+            [python, str(WORKER)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
         )  # fmt: skip
 

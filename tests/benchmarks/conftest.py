@@ -1,36 +1,27 @@
-"""A made-up result file: every kind of row, two problems, three peers. None of its figures was measured."""
+"""A made-up result file, none of its figures measured, and made-up solvers in processes of their own."""
 
 import copy
 import shutil
-import textwrap
+from pathlib import Path
 
 import pytest
 
 from benchmarks.side_by_side import session
 
 
-def row(problem, solver, seconds, quality, package=None, error=None, peak_bytes=6e6):
+def row(problem, solver, seconds, quality, error=None, peak_bytes=6e6, settings=None):
     # The repeats lie within ±4 % of the middle one.
     repeats = [seconds * share for share in (0.96, 0.98, 1.0, 1.02, 1.04)] if seconds else []
     return {
-        "problem": problem,
-        "solver": solver,
-        "package": package or solver,
-        "version": "1.2",
-        "formulation": "L1-logistic",
-        "settings": {"tol": 1e-4, "max_iter": 50},
-        "seconds": repeats,
-        "peak_bytes": peak_bytes,
-        "quality": quality,
-        "error": error,
-    }
+        "problem": problem, "solver": solver, "package": solver.split()[0], "version": "1.2",
+        "formulation": "L1-logistic", "settings": settings or {}, "seconds": repeats,
+        "peak_bytes": peak_bytes, "quality": quality, "error": error,
+    }  # fmt: skip
 
 
 SPARSE, STEPS = "sparse-300x40", "steps-900"
 MADE_UP = {
-    "date": "2026-01-02",
-    "quick": False,
-    "threads": 1,
+    "date": "2026-01-02", "quick": False, "threads": 1,
     "machine": {"processor": "a made-up processor", "cores": 2, "memory_gib": 7.5, "system": "Linux",
                 "python": "3.11.7"},
     "environments": [
@@ -44,24 +35,15 @@ MADE_UP = {
          "entries": 1200, "data_bytes": 3e6},
     ],
     "rows": [
-        row(SPARSE, "singleindex", 0.100, {"auc": 0.90, "brier": 0.100, "suboptimality": 1e-9}),
-        row(SPARSE, "singleindex two-pass", 0.160, {"auc": 0.91, "brier": 0.099, "suboptimality": 1e-9},
-            package="singleindex"),
-        row(SPARSE, "quick-peer", 0.050, {"auc": 0.85, "brier": 0.140, "suboptimality": 1e-2}),
-        row(SPARSE, "good-peer", 0.400, {"auc": 0.92, "brier": 0.0995, "suboptimality": 1e-8},
-            peak_bytes=None),
+        row(SPARSE, "singleindex", 0.100, {"auc": 0.90, "brier": 0.100}, settings={"size": 10.0}),
+        row(SPARSE, "singleindex two-pass", 0.160, {"auc": 0.91, "brier": 0.099}),
+        row(SPARSE, "quick-peer", 0.050, {"auc": 0.85, "brier": 0.140, "suboptimality": 1e-2},
+            settings={"tol": 1e-3, "penalty": 0.0123456}),
+        row(SPARSE, "good-peer", 0.400, {"auc": 0.92, "brier": 0.0995}, peak_bytes=None),
         row(SPARSE, "slow-peer", 2.000, {"auc": 0.9005, "brier": 0.0995}),
         row(SPARSE, "late-peer", None, {}, error="timed out after 60 s", peak_bytes=None),
-        row(STEPS, "singleindex", 0.001, {"rmse": 0.20, "certificate": 1e-15}),
-        row(STEPS, "slow-peer", 0.004, {"rmse": 0.20, "certificate": 1e-9}),
-    ],
-    "scaling": [
-        {"solver": "singleindex", "task": "fit, sparse rows", "against": "n", "sizes": [1000, 10000, 100000],
-         "seconds": [0.002, 0.021, 0.22], "exponent": 1.02},
-        {"solver": "slow-peer", "task": "fit, sparse rows", "against": "n", "sizes": [1000, 10000],
-         "seconds": [0.02, 0.9], "exponent": 1.65},
-        {"solver": "singleindex", "task": "fit, sparse rows", "against": "d", "sizes": [100, 1000],
-         "seconds": [0.002, 0.005], "exponent": 0.40},
+        row(STEPS, "singleindex", 0.001, {"rmse": 0.20}),
+        row(STEPS, "slow-peer", 0.004, {"rmse": 0.20}),
     ],
 }  # fmt: skip
 
@@ -73,29 +55,11 @@ def results():
 
 
 @pytest.fixture
-def find():
-    """Return the row of a solver on a problem."""
-
-    def found(results, problem, solver):
-        return next(r for r in results["rows"] if (r["problem"], r["solver"]) == (problem, solver))
-
-    return found
-
-
-# ---------------------------------------------------------------- solvers' processes
-
-
-@pytest.fixture
 def peers(tmp_path, monkeypatch):
-    """Return a function that writes made-up solvers into `fakes.py`, where processes find them."""
+    """Return a folder in which processes find the solvers of `fakes.py`, and what these read."""
     folder = tmp_path / "peers"
     folder.mkdir()
-    for name in ("worker.py", "linear.py"):
-        shutil.copy(session._WORKER.with_name(name), folder)
-    monkeypatch.setattr(session, "_WORKER", folder / "worker.py")
-
-    def write(text):
-        (folder / "fakes.py").write_text(textwrap.dedent(text))
-        return folder
-
-    return write
+    for path in (session.WORKER, session.WORKER.with_name("linear.py"), Path(__file__).with_name("fakes.py")):
+        shutil.copy(path, folder)
+    monkeypatch.setattr(session, "WORKER", folder / "worker.py")
+    return folder

@@ -1,5 +1,6 @@
 """From records to a report: means, comparisons and verdicts follow the figures; documents are well made."""
 
+import itertools
 import math
 import xml.etree.ElementTree as ElementTree
 
@@ -168,6 +169,10 @@ def test_drawings_are_well_formed():
     axis = charts.Axis(0, 10, 100, 200)
     assert [axis(v) for v in (0, 5, 10)] == [100, 150, 200]
     assert axis.ticks == [0, 2, 4, 6, 8, 10]
+    log_axis = charts.LogAxis([0.3, 40.0], 100, 400, room=30)
+    assert (log_axis.low, log_axis.high) == (0.2, 50)
+    assert [log_axis(v) for v in (0.2, math.sqrt(0.2 * 50), 50)] == pytest.approx([100, 250, 400])
+    assert all(log_axis(b) - log_axis(a) >= 30 for a, b in itertools.pairwise(log_axis.ticks))
 
 
 def test_a_stored_run_is_read_and_written(tmp_path):

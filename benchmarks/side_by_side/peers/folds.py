@@ -16,10 +16,6 @@ class Folds:
 
     def __init__(self, task):
         self.task = task
-        self.forget()
-
-    def forget(self):
-        self.found = None
 
     def path(self, X, y):
         """Return coefficients and intercepts; the last level reached stands for those after it."""

@@ -12,17 +12,17 @@ class Solver:
 
     tolerances = (None,)
     is_logistic = True
+    likes_columns = False
 
     def __init__(self, task):
         self.task = task
-        self.forget()
         self.prepare()
 
     def prepare(self):
         """Bring the data into the form that the solver likes best; that is not timed."""
-
-    def forget(self):
-        self.coefs, self.intercepts = None, None
+        self.X, self.y = self.task.get("X"), self.task.get("y")
+        if self.likes_columns:
+            self.X = by_columns(self.X)
 
     def keep(self, coefs, intercepts=None):
         """Keep coefficients, a row for each level."""
@@ -44,11 +44,28 @@ class Solver:
         }  # fmt: skip
 
 
+class EachLevel(Solver):
+    """One estimator that is set to each level and fitted; it may start from its last answer."""
+
+    def fit(self, tolerance):
+        model, coefs, intercepts = self.estimator(tolerance), [], []
+        for level in self.task["levels"]:
+            self.set_level(model, level)
+            model.fit(self.X, self.y)
+            coefs.append(np.ravel(model.coef_).copy())
+            intercepts.append(float(np.ravel(model.intercept_)[0]))
+        self.keep(coefs, intercepts)
+
+
 class Model(Solver):
     """A whole estimator, which has no levels."""
 
-    def forget(self):
-        self.model = None
+    takes_sparse = True
+
+    def prepare(self):
+        super().prepare()
+        if sparse.issparse(self.X) and not self.takes_sparse:
+            raise ValueError("takes no sparse data")
 
     def score(self, X):
         if hasattr(self.model, "decision_function"):
@@ -75,9 +92,6 @@ class Model(Solver):
 class Curve(Solver):
     """Fitted values over one variable."""
 
-    def forget(self):
-        self.fitted = None
-
     def answer(self):
         return {"fitted": self.fitted}
 
@@ -86,11 +100,16 @@ class ManyOutputs(Solver):
     """A model of several numbers; its coefficients have a row for each."""
 
     formulation = "multi-task lasso"
-    is_logistic = False
     tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+    likes_columns = True
 
     def prepare(self):
-        self.X, self.Y = by_columns(self.task["X"]), np.asfortranarray(self.task["y"])
+        super().prepare()
+        self.y = np.asfortranarray(self.y)
+
+    def fit(self, tolerance):
+        self.model = self.estimator(self.task["levels"][0], tolerance).fit(self.X, self.y)
+        self.coefs, self.intercepts = self.model.coef_, self.model.intercept_
 
     def predict(self, X):
         return X @ self.coefs.T + self.intercepts

@@ -9,43 +9,37 @@ from linear import ManyOutputs, Solver
 class Abess(Solver):
     formulation = "L0-logistic"
 
+    def estimator(self):
+        size, groups = int(self.task["levels"][0]), self.task.get("groups")
+        return LogisticRegression(support_size=size, group=groups, thread=1)
+
     def fit(self, tolerance):
-        sizes = [int(k) for k in self.task["levels"]]
-        model = LogisticRegression(support_size=sizes, thread=1, ic_type="bic")
-        model.fit(self.task["X"], self.task["y"])
+        model = self.estimator().fit(self.X, self.y)
         self.keep(np.ravel(model.coef_), model.intercept_)
 
 
-class AbessGroups(Solver):
+class AbessGroups(Abess):
     formulation = "L0-logistic, groups"
 
-    def fit(self, tolerance):
-        model = LogisticRegression(
-            support_size=int(self.task["levels"][0]), thread=1, group=self.task["groups"]
-        )
-        model.fit(self.task["X"], self.task["y"])
-        self.keep(np.ravel(model.coef_), model.intercept_)
+
+class AbessSearch(Abess):
+    """Sizes up to 50, by its own cross-validation."""
+
+    formulation = "L0-logistic, five folds"
+
+    def estimator(self):
+        return LogisticRegression(support_size=range(51), cv=5, thread=1)
 
 
 class AbessMultiTask(ManyOutputs):
     formulation = "L0, rows"
     tolerances = (None,)
+    likes_columns = False
 
     def fit(self, tolerance):
         model = MultiTaskRegression(support_size=int(self.task["levels"][0]), thread=1)
-        model.fit(self.task["X"], self.task["y"])
+        model.fit(self.X, self.task["y"])
         self.coefs, self.intercepts = model.coef_.T, model.intercept_
-
-
-class AbessSearch(Solver):
-    """Sizes up to 50, by its own cross-validation."""
-
-    formulation = "L0-logistic, five folds"
-
-    def fit(self, tolerance):
-        X, y = self.task["X"], self.task["y"]
-        model = LogisticRegression(support_size=range(51), cv=5, thread=1).fit(X, y)
-        self.keep(np.ravel(model.coef_), model.intercept_)
 
 
 class AbessPath(Folds):

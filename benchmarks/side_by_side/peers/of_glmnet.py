@@ -10,16 +10,10 @@ from searches import FoldSearch
 class Glmnet(Solver):
     formulation = "L1-logistic"
     tolerances = (1e-3, 1e-5, 1e-7)
-
-    def prepare(self):
-        self.X = by_columns(self.task["X"])
+    likes_columns = True
 
     def fit(self, tolerance):
-        model = LogitNet(
-            alpha=1, lambda_path=np.asarray(self.task["levels"]), standardize=False, n_splits=0,
-            tol=tolerance, max_features=self.X.shape[1] + 1,
-        )  # fmt: skip
-        model.fit(self.X, self.task["y"])
+        model = path_of(self.X, self.y, self.task["levels"], tol=tolerance)
         self.keep(model.coef_path_[0].T, model.intercept_path_)
 
 
@@ -29,12 +23,8 @@ class LogisticFolds(Folds):
     tol = 1e-8
 
     def path(self, X, y):
-        levels = np.asarray(self.task["levels"])
-        model = LogitNet(
-            alpha=1, lambda_path=levels, standardize=False, n_splits=0, tol=self.tol,
-            max_iter=1_000_000, max_features=X.shape[1] + 1,
-        )  # fmt: skip
-        model.fit(by_columns(X), y)
+        levels = self.task["levels"]
+        model = path_of(by_columns(X), y, levels, tol=self.tol, max_iter=1_000_000)
         coefs, intercepts = np.moveaxis(model.coef_path_, -1, 0), np.atleast_2d(model.intercept_path_).T
         return up_to(len(levels), coefs), up_to(len(levels), intercepts)
 
@@ -71,6 +61,15 @@ class RelaxedFolds(DefaultLogisticFolds):
 class RelaxedSearch(FoldSearch):
     formulation = "relaxed lasso, 60 levels × 5 shares, five folds"
     paths = RelaxedFolds
+
+
+def path_of(X, y, levels, **options):
+    """Fit the lasso at all levels, columns as they are."""
+    model = LogitNet(
+        alpha=1, lambda_path=np.asarray(levels), standardize=False, n_splits=0,
+        max_features=X.shape[1] + 1, **options,
+    )  # fmt: skip
+    return model.fit(X, y)
 
 
 def unpenalised(X, y):

@@ -5,15 +5,7 @@ from linear import Solver
 from scipy import sparse
 
 
-class _Ratings(Solver):
-    def forget(self):
-        self.predict = None
-
-    def answer(self):
-        return {"predicted": np.asarray(self.predict(self.task["pairs_test"]))}
-
-
-class Surprise(_Ratings):
+class Surprise(Solver):
     formulation = "biased matrix factorisation"
 
     def prepare(self):
@@ -30,11 +22,13 @@ class Surprise(_Ratings):
     def fit(self, tolerance):
         import surprise
 
-        model = surprise.SVD(n_factors=int(self.task["rank"]), random_state=0).fit(self.train)
-        self.predict = lambda pairs: [model.predict(u, i).est for u, i in pairs.tolist()]
+        self.model = surprise.SVD(n_factors=int(self.task["rank"]), random_state=0).fit(self.train)
+
+    def answer(self):
+        return {"predicted": [self.model.predict(u, i).est for u, i in self.task["pairs_test"].tolist()]}
 
 
-class Implicit(_Ratings):
+class Implicit(Solver):
     formulation = "weighted alternating least squares of clicks"
 
     def fit(self, tolerance):
@@ -44,10 +38,10 @@ class Implicit(_Ratings):
         shape = tuple(int(s) for s in self.task["shape"])
         likes = sparse.csr_matrix(((y > y.mean()).astype(np.float32), pairs.T), shape=shape)
         likes.eliminate_zeros()
-        model = AlternatingLeastSquares(factors=int(self.task["rank"]), num_threads=1, random_state=0)
-        model.fit(likes, show_progress=False)
-        self.predict = lambda p: np.sum(model.user_factors[p[:, 0]] * model.item_factors[p[:, 1]], axis=1)
+        self.model = AlternatingLeastSquares(factors=int(self.task["rank"]), num_threads=1, random_state=0)
+        self.model.fit(likes, show_progress=False)
 
     def answer(self):
         # It ranks; it does not predict ratings.
-        return {"ranking": np.asarray(self.predict(self.task["pairs_test"]))}
+        users, items = self.task["pairs_test"].T
+        return {"ranking": np.sum(self.model.user_factors[users] * self.model.item_factors[items], axis=1)}

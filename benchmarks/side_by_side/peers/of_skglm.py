@@ -2,7 +2,7 @@
 
 import numpy as np
 from folds import Folds
-from linear import ManyOutputs, Solver, by_columns, signs
+from linear import EachLevel, ManyOutputs, Solver, by_columns, signs
 from searches import FoldSearch
 from skglm import MultiTaskLasso, SparseLogisticRegression
 from skglm.datafits import Logistic, LogisticGroup
@@ -11,30 +11,26 @@ from skglm.solvers import AndersonCD, GroupProxNewton
 from skglm.utils.data import grp_converter
 
 
-class SparseLogistic(Solver):
+class SparseLogistic(EachLevel):
     formulation = "L1-logistic"
     tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+    likes_columns = True
 
-    def prepare(self):
-        self.X = by_columns(self.task["X"])
+    def estimator(self, tolerance):
+        return SparseLogisticRegression(tol=tolerance, warm_start=True)
 
-    def fit(self, tolerance):
-        coefs, intercepts = [], []
-        model = SparseLogisticRegression(tol=tolerance, warm_start=True)
-        for level in self.task["levels"]:
-            model.alpha = level
-            model.fit(self.X, self.task["y"])
-            coefs.append(np.ravel(model.coef_).copy())
-            intercepts.append(float(np.ravel(model.intercept_)[0]))
-        self.keep(coefs, intercepts)
+    def set_level(self, model, level):
+        model.alpha = level
 
 
 class GroupLogistic(Solver):
     formulation = "group-lasso logistic"
     tolerances = (1e-2, 1e-3, 1e-4, 1e-5)
+    likes_columns = True
 
     def prepare(self):
-        self.X, self.sign = by_columns(self.task["X"]), signs(self.task["y"])
+        super().prepare()
+        self.y = signs(self.y)
         groups = self.task["groups"]
         self.n_groups = int(groups.max()) + 1
         lists = [np.flatnonzero(groups == g).tolist() for g in range(self.n_groups)]
@@ -44,13 +40,12 @@ class GroupLogistic(Solver):
         datafit = LogisticGroup(self.pointers, self.indices)
         penalty = WeightedGroupL2(self.task["levels"][0], np.ones(self.n_groups), self.pointers, self.indices)
         solver = GroupProxNewton(tol=tolerance, fit_intercept=False)
-        self.keep(solver.solve(self.X, self.sign, datafit, penalty)[0])
+        self.keep(solver.solve(self.X, self.y, datafit, penalty)[0])
 
 
 class MultiTask(ManyOutputs):
-    def fit(self, tolerance):
-        model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance).fit(self.X, self.Y)
-        self.coefs, self.intercepts = model.coef_, model.intercept_
+    def estimator(self, level, tolerance):
+        return MultiTaskLasso(alpha=level, tol=tolerance)
 
 
 class McpPath(Folds):

@@ -1,45 +1,29 @@
 """scikit-learn's solvers. What only one of them needs is imported there: a cold start pays for imports."""
 
 import numpy as np
-from linear import Curve, ManyOutputs, Model, Solver, penalty_levels
-from scipy import sparse
+from linear import Curve, EachLevel, ManyOutputs, Model, penalty_levels
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, MultiTaskLasso, SGDClassifier
-
-
-class EachLevel(Solver):
-    """A fit of its own for every level."""
-
-    def fit(self, tolerance):
-        fits = [
-            self.estimator(level, tolerance).fit(self.task["X"], self.task["y"])
-            for level in self.task["levels"]
-        ]
-        self.keep([f.coef_[0] for f in fits], [f.intercept_[0] for f in fits])
 
 
 class Liblinear(EachLevel):
     formulation = "L1-logistic, penalised intercept"
     tolerances = (1e-1, 1e-2, 1e-3, 1e-4)
 
-    def estimator(self, level, tolerance):
-        n = len(self.task["y"])
-        return LogisticRegression(C=1 / (n * level), l1_ratio=1, solver="liblinear", tol=tolerance)
+    def estimator(self, tolerance):
+        return LogisticRegression(l1_ratio=1, solver="liblinear", tol=tolerance)
+
+    def set_level(self, model, level):
+        model.C = 1 / (len(self.y) * level)
 
 
-class Saga(Solver):
+class Saga(Liblinear):
     formulation = "L1-logistic"
     tolerances = (1e-2, 1e-3)
 
-    def fit(self, tolerance):
-        n, coefs, intercepts = len(self.task["y"]), [], []
-        model = LogisticRegression(
+    def estimator(self, tolerance):
+        return LogisticRegression(
             l1_ratio=1, solver="saga", tol=tolerance, warm_start=True, max_iter=3000, random_state=0
         )
-        for level in self.task["levels"]:
-            model.set_params(C=1 / (n * level)).fit(self.task["X"], self.task["y"])
-            coefs.append(model.coef_[0].copy())
-            intercepts.append(model.intercept_[0])
-        self.keep(coefs, intercepts)
 
 
 class LinearSvc(EachLevel):
@@ -47,18 +31,24 @@ class LinearSvc(EachLevel):
     is_logistic = False
     tolerances = (1e-2,)
 
-    def estimator(self, level, tolerance):
+    def estimator(self, tolerance):
         from sklearn.svm import LinearSVC
 
+        return LinearSVC(penalty="l1", dual=False, tol=tolerance)
+
+    def set_level(self, model, level):
         # The slope of its loss at zero is 2 where that of the logistic one is 1/2.
-        return LinearSVC(penalty="l1", dual=False, C=1 / (4 * len(self.task["y"]) * level), tol=tolerance)
+        model.C = 1 / (4 * len(self.y) * level)
 
 
 class Sgd(EachLevel):
     formulation = "L1-logistic by stochastic gradients"
 
-    def estimator(self, level, tolerance):
-        return SGDClassifier(loss="log_loss", penalty="l1", alpha=level, random_state=0)
+    def estimator(self, tolerance):
+        return SGDClassifier(loss="log_loss", penalty="l1", random_state=0)
+
+    def set_level(self, model, level):
+        model.alpha = level
 
 
 class LogisticCv(Model):
@@ -66,11 +56,10 @@ class LogisticCv(Model):
 
     def search(self):
         """Return the fit at the best of the penalties; scikit-learn's own ten span eight decades."""
-        X, y = self.task["X"], self.task["y"]
         return LogisticRegressionCV(
-            Cs=1 / (len(y) * penalty_levels(X, y)), l1_ratios=[1], solver="liblinear", cv=5,
+            Cs=1 / (len(self.y) * penalty_levels(self.X, self.y)), l1_ratios=[1], solver="liblinear", cv=5,
             scoring="neg_log_loss", use_legacy_attributes=False,
-        ).fit(X, y)  # fmt: skip
+        ).fit(self.X, self.y)  # fmt: skip
 
     def fit(self, tolerance):
         self.model = self.search()
@@ -82,34 +71,27 @@ class CalibratedL1(LogisticCv):
     def fit(self, tolerance):
         from sklearn.calibration import CalibratedClassifierCV
 
-        X, y = self.task["X"], self.task["y"]
-        search = self.search()
-        inner = LogisticRegression(C=float(np.ravel(search.C_)[0]), l1_ratio=1, solver="liblinear")
-        self.model = CalibratedClassifierCV(inner, method="isotonic", cv=5).fit(X, y)
-        self.coef = np.mean([c.estimator.coef_ for c in self.model.calibrated_classifiers_], axis=0)
+        level = float(np.ravel(self.search().C_)[0])
+        inner = LogisticRegression(C=level, l1_ratio=1, solver="liblinear")
+        self.model = CalibratedClassifierCV(inner, method="isotonic", cv=5).fit(self.X, self.y)
 
     def coefficients(self):
-        return self.coef
+        return np.mean([c.estimator.coef_ for c in self.model.calibrated_classifiers_], axis=0)
 
 
 class GradientBoosting(Model):
     formulation = "boosted trees"
-
-    def prepare(self):
-        if sparse.issparse(self.task["X"]):
-            raise ValueError("takes no sparse data")
+    takes_sparse = False
 
     def fit(self, tolerance):
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        self.model = HistGradientBoostingClassifier(random_state=0).fit(self.task["X"], self.task["y"])
+        self.model = HistGradientBoostingClassifier(random_state=0).fit(self.X, self.y)
 
 
 class MultiTask(ManyOutputs):
-    def fit(self, tolerance):
-        model = MultiTaskLasso(alpha=self.task["levels"][0], tol=tolerance, max_iter=10_000)
-        model.fit(self.X, self.Y)
-        self.coefs, self.intercepts = model.coef_, model.intercept_
+    def estimator(self, level, tolerance):
+        return MultiTaskLasso(alpha=level, tol=tolerance, max_iter=10_000)
 
 
 class Isotonic(Curve):

@@ -2,7 +2,6 @@
 
 import numpy as np
 from linear import Model
-from scipy import sparse
 from searches import stratified
 
 
@@ -15,7 +14,7 @@ class Lightgbm(Model):
     def fit(self, tolerance):
         import lightgbm
 
-        X, y, fold = self.task["X"], self.task["y"], stratified(self.task["y"])
+        X, y, fold = self.X, self.y, stratified(self.y)
         folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
         found = []
         for leaves in self.leaves:
@@ -43,16 +42,13 @@ class Ebm(Model):
     """As interpret sets it: bags of its own with early stopping, and ten interactions at most."""
 
     formulation = "generalized additive model of boosted steps"
-
-    def prepare(self):
-        if sparse.issparse(self.task["X"]):
-            raise ValueError("takes no sparse data")
+    takes_sparse = False
 
     def fit(self, tolerance):
         from interpret.glassbox import ExplainableBoostingClassifier
 
         self.model = ExplainableBoostingClassifier(n_jobs=1, random_state=0, interactions=10)
-        self.model.fit(self.task["X"], self.task["y"])
+        self.model.fit(self.X, self.y)
 
     def score(self, X):
         return self.probability(X)

@@ -23,31 +23,21 @@ class Hard(Solver):
         return SingleIndexClassifier(int(level))
 
     def path(self, levels):
-        X, y = self.task["X"], self.task["y"]
-        return single_index_path(X, y, n_atoms=[int(k) for k in levels])
-
-    def forget(self):
-        self.coefs, self.links = None, None
+        return single_index_path(self.X, self.y, n_atoms=[int(k) for k in levels])
 
     def fit(self, tolerance):
         levels = self.task["levels"]
         if len(levels) > 1:
             path = self.path(levels)
-            self.coefs, self.links = path.coefs, [links[0] for links in path.links]
-            return
-        model = self.estimator(levels[0]).fit(self.task["X"], self.task["y"])
-        self.coefs, self.links = model.coef_[None], [model.link_]
-
-    def score(self, X):
-        return X @ self.coefs.T
+            self.keep(path.coefs)
+            self.links = [links[0] for links in path.links]
+        else:
+            model = self.estimator(levels[0]).fit(self.X, self.y)
+            self.keep(model.coef_)
+            self.links = [model.link_]
 
     def probability(self, X):
-        scores = self.score(X)
-        return np.column_stack([link(scores[:, k]) for k, link in enumerate(self.links)])
-
-    def answer(self):
-        self.intercepts = np.zeros(len(self.coefs))
-        return super().answer()
+        return np.column_stack([link(index) for link, index in zip(self.links, self.score(X).T, strict=True)])
 
 
 class Soft(Hard):
@@ -59,14 +49,14 @@ class Soft(Hard):
         return SingleIndexClassifier(penalty=level)
 
     def path(self, levels):
-        return single_index_path(self.task["X"], self.task["y"], penalty=levels)
+        return single_index_path(self.X, self.y, penalty=levels)
 
 
 class Search(Model):
     formulation = "single index, five folds"
 
     def fit(self, tolerance):
-        self.model = SingleIndexClassifierCV(cv=5).fit(self.task["X"], self.task["y"])
+        self.model = SingleIndexClassifierCV(cv=5).fit(self.X, self.y)
 
 
 class Groups(Hard):
@@ -99,9 +89,6 @@ class LipschitzIsotonic(Curve):
 class Completer(Solver):
     formulation = "single index, low rank"
     graph = False
-
-    def forget(self):
-        self.model = None
 
     def fit(self, tolerance):
         shape = tuple(int(s) for s in self.task["shape"])

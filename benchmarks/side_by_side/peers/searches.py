@@ -9,12 +9,9 @@ class FoldSearch(Solver):
 
     paths = None  # a class of Folds
 
-    def levels(self):
-        return penalty_levels(self.task["X"], self.task["y"])
-
     def fit(self, tolerance):
-        X, y = self.task["X"], self.task["y"]
-        folds = self.paths({"X": X, "y": y, "fold": stratified(y), "levels": self.levels()})
+        X, y = self.X, self.y
+        folds = self.paths({"X": X, "y": y, "fold": stratified(y), "levels": penalty_levels(X, y)})
         folds.fit(None)
         found = folds.answer()
         eta = found["held_out"][:, :, 0]

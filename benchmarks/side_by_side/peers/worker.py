@@ -23,6 +23,7 @@ class Worker:
         """Import the solver, then read the data."""
         make = getattr(importlib.import_module(module), solver)
         self.solver = make({"levels": levels, **read_arrays(folder)})
+        self.at_load = set(vars(self.solver))
         return {"formulation": getattr(self.solver, "formulation", ""), "tolerances": self.solver.tolerances}
 
     def use(self, levels):
@@ -38,7 +39,8 @@ class Worker:
 
     def memory(self, tolerance=None):
         """Return by how many bytes the resident size rises at most during a fit."""
-        self.solver.forget()
+        for kept in vars(self.solver).keys() - self.at_load:
+            delattr(self.solver, kept)
         gc.collect()
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
