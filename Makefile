@@ -77,12 +77,13 @@ bench-quick: $(VENV)/.installed-test
 # The long studies, about ten hours of one core: the default search beside strong rivals (five hours, half of them for
 # real data), bands and stable features (two), intervals (one and a half), data that does not fit and clusters (one and a
 # half). Each cell is stored as it ends and keyed by the commit: cut short, the same command goes on. A cell that failed
-# is tried again.
+# is tried again. Threads of BLAS wait for each other without sleeping, and beside other programs take many times as
+# long: one is enough for the products of the last studies.
 studies: $(VENV)/.installed-test
 	$(call EXTRAS,bench)
 	for study in exact_steps uncertainty intervals; do \
 	    $(BIN)/python -m benchmarks.$$study $(ARGS); $(BIN)/python -m benchmarks.$$study --render || exit 1; done
-	$(BIN)/python -m benchmarks bigdata block_search
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks bigdata block_search
 
 # The paper's tables and figure, under an hour on two cores; `make paper ARGS=--quick` takes five minutes.
 paper: $(VENV)/.installed

@@ -1,7 +1,7 @@
 """Data that does not fit: one pass beside two, how fast files are read, what a stream learns, what memory
 it takes.
 
-Timings are ratios within one run, on two cores. An iteration is all of it: the visit of the rows, the bins,
+Timings are ratios within one run, on two cores, with one thread of BLAS. An iteration is all of it: the visit of the rows, the bins,
 the link, and the projection.
 """
 

@@ -1,8 +1,8 @@
 """Searches over files and clusters: what a reading costs for many models, what a search costs beside one fit,
 what memory it takes, and beside what dask-ml does on the same cluster.
 
-Timings are ratios within one run, on two cores of a busy machine; those of one thread by the processor's
-time, which other programs do not add to.
+Timings are ratios within one run, on two cores of a busy machine, with one thread of BLAS; those of one
+thread by the processor's time, which other programs do not add to.
 """
 
 from __future__ import annotations
