@@ -1,8 +1,8 @@
 """Data that does not fit: one pass beside two, how fast files are read, what a stream learns, what memory
 it takes.
 
-Timings are ratios within one run, on two cores, with one thread of BLAS. An iteration is all of it: the visit of the rows, the bins,
-the link, and the projection.
+Timings are ratios within one run, on two cores, with one thread of BLAS. An iteration is all of it: the
+visit of the rows, the bins, the link, and the projection.
 """
 
 from __future__ import annotations
