@@ -29,7 +29,7 @@ CLOSE_ENOUGH = 1e-3
 LINEAR_TASKS = ("path", "single fit", "search", "cold start")
 # Solvers whose data together are larger than this are not alive at the same time.
 _TOGETHER = 200e6
-# A solver that takes longer is not asked for another fit to see what memory it takes.
+# A solver that takes longer is timed by its first fit, and its memory is not asked for: minutes for each fit.
 _SLOW_S = 10.0
 
 
@@ -173,7 +173,9 @@ class Stage:
     def _calibrate(self, runs: list[Run]) -> None:
         """Warm up, and give each convex solver the loosest tolerance that is close enough to the optimum."""
         for run in runs:
-            self._ask(run, "fit", self.patience, tolerance=run.tolerance)  # the first fit may compile
+            done = self._ask(run, "fit", self.patience, tolerance=run.tolerance)  # the first fit may compile
+            if done is not None and done["seconds"] > _SLOW_S and len(run.tolerances) == 1:
+                run.seconds.append(done["seconds"])
             run.objectives = self._objectives(run)
         solved = [run for run in runs if run.objectives is not None]
         for run in solved:
@@ -200,7 +202,7 @@ class Stage:
             return scores.objectives(run.formulation, answer, self.seen, run.levels)
 
     def _take_turns(self, runs: list[Run]) -> None:
-        left = runs
+        left = [run for run in runs if not run.seconds]
         while left:
             for run in left:
                 done = self._ask(run, "fit", tolerance=run.tolerance)

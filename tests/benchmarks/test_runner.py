@@ -54,7 +54,7 @@ def test_the_real_roster_has_a_row_for_every_entrant(results):
     assert 0 <= lasso["quality"]["suboptimality"] <= CLOSE_ENOUGH
     assert lasso["settings"]["tol"] in (1e-2, 1e-3, 1e-4, 1e-5)
     assert lasso["settings"]["penalty"] > 0
-    text = page.as_text({**results, "problems": problems, "rows": rows})
+    text = "\n".join(page.as_lines({**results, "problems": problems, "rows": rows}))
     assert ABSENT in text
     assert all(row["solver"] in text for row in rows)
 
@@ -152,6 +152,14 @@ def test_what_fails_takes_nothing_with_it(rows_problem, run):
     assert found["DivergingWhenLoose"]["settings"]["tol"] <= 0.1
     assert found["Unmeasured"]["peak_bytes"] is None
     assert found["Near"]["peak_bytes"] is not None
+
+
+def test_slow_solvers_are_timed_by_their_first_fit(rows_problem, run, monkeypatch):
+    problem, _ = rows_problem
+    monkeypatch.setattr(runner, "_SLOW_S", 0.0)
+    found = by_solver(run(problem, entrant("Curious"), entrant("Near"))[1])
+    assert len(found["Curious"]["seconds"]) == 1 < len(found["Near"]["seconds"])
+    assert found["Curious"]["peak_bytes"] is None
 
 
 def test_solvers_see_no_answers(rows_problem, data, run, tmp_path):
