@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.charts import Band, band_panels, dot_rows
 
 from . import classifiers, cost, features, figure, paper_figures, table1, table2, table3
@@ -36,8 +37,7 @@ def shown_gap(ours: Mean | None, theirs: Mean | None, digits: int) -> str:
 
 
 def as_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
-    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
+    return "\n".join(pages.as_table(head, rows, n_left=len(head)))
 
 
 def cells_of(
