@@ -118,7 +118,7 @@ def table_fits(n):
         X, y = write_table(table, n)
         np.savez(arrays, X=X, y=y)
         parse, search = processor_seconds("-c", PARSE, table), processor_seconds("-c", SEARCH, arrays)
-        fit = ("-m", "singleindex.cli", "fit", table, "-t", "y", "-o", f"{folder}/m.sim")
+        fit = ("-m", "singleindex.cli", "fit", table, "-t", "y", "-o", f"{folder}/m.sim", "-q")
         times = {how: processor_seconds(*fit, how) for how in ("--in-memory", "--in-blocks")}
     fits = [f"| `{how}` | {t:.1f} | {t / (parse + search):.2f} × |" for how, t in times.items()]
     return {"parse": parse, "search": search, "columns": X.shape[1], "fits": "\n".join(fits)}
