@@ -192,23 +192,22 @@ def problem_texts(results: Results) -> Iterator[str]:
 
 def problem_table(problem: dict[str, Any], rows: list[Row], ours: Row | None) -> list[str]:
     measures = [m for m in MEASURES if any(m in quality(row) for row in rows)]
-    head = ["solver", "version", "formulation", "median, s", "quartiles, s"]
-    head += ["their time ÷ ours", "peak memory ÷ data"]
+    head = ["solver", "median, s", "their time ÷ ours"]
     head += [" ".join(MEASURES[m][:2]).strip() for m in measures]
-    return as_table(head, (row_cells(row, ours, problem["data_bytes"], measures) for row in rows), 3)
+    head += ["quartiles, s", "peak memory ÷ data", "formulation"]
+    return as_table(head, (row_cells(row, ours, problem["data_bytes"], measures) for row in rows))
 
 
 def row_cells(row: Row, ours: Row | None, data_bytes: float, measures: list[str]) -> list[str]:
     times = [three_digits(value) for value in quartiles(row) or ()]
     return [
         f"**{row['solver']}**" if is_ours(row) else row["solver"],
-        row["version"] or NOTHING,
-        row["formulation"] or NOTHING,
         times[1] if times else "failed",
-        f"{times[0]}–{times[2]}" if times else NOTHING,
         ratio_text(row, ours),
-        NOTHING if row["peak_bytes"] is None else f"{row['peak_bytes'] / data_bytes:.1f}",
         *(measure_text(row, measure) for measure in measures),
+        f"{times[0]}–{times[2]}" if times else NOTHING,
+        NOTHING if row["peak_bytes"] is None else f"{row['peak_bytes'] / data_bytes:.1f}",
+        row["formulation"] or NOTHING,
     ]
 
 
