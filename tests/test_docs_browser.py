@@ -65,7 +65,7 @@ def test_pages_are_sound(site, browser, tmp_path, page, width, dark):
 def test_problem_and_answer_are_on_the_first_screen(site, browser):
     browser.open((site / "index.html").as_uri(), 1280)
     bottom = "document.querySelector({!r}).getBoundingClientRect().bottom"
-    assert browser.run(bottom.format(".hero-chart")) < 900
+    assert browser.run(bottom.format("img[src*=demo]")) < 900
     assert browser.run(bottom.format(".highlight-python")) < 900
 
 
