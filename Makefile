@@ -64,7 +64,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# Side by side with every peer, each in an environment of its own, then our own short studies: 75 minutes on two cores.
+# Side by side with every peer, each in an environment of its own, then our own short studies: two hours of one core.
 bench: $(VENV)/.installed-test
 	$(call EXTRAS,bench)
 	$(BIN)/python -m benchmarks.side_by_side
