@@ -17,4 +17,4 @@ those of paired differences over them.
 """
 
 if __name__ == "__main__":
-    raise SystemExit(run_command("benchmarks.exact_steps", STUDIES, "0-9", FIRST_TUNING_SEED, HEAD))
+    raise SystemExit(run_command("benchmarks.exact_steps", STUDIES, FIRST_TUNING_SEED, HEAD))

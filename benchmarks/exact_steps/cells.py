@@ -70,6 +70,10 @@ DESIGNS = {
 CELLS = {f"{name}, {link}": (design, link) for name, design in DESIGNS.items() for link in design.links}
 
 
+def n_draws(cell: str, family: str) -> int:
+    return 10
+
+
 def make(cell: str, seed: int) -> Task:
     design, link = CELLS[cell]
     n, n_rows = design.n, design.n + N_TEST

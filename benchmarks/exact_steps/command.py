@@ -1,7 +1,8 @@
 """The command line of a package of studies: measure what has no line yet, or write the page of what has.
 
-A study is a module with NAME, TITLE, CELLS, `make(cell, seed)`, FAMILIES (each turns a task into figures by
-method), MINE (the families that each commit of the library is measured with) and `section(figures)`.
+A study is a module with NAME, TITLE, CELLS, `n_draws(cell, family)`, `make(cell, seed)`, FAMILIES (each turns
+a task into figures by method), MINE (the families that each commit of the library is measured with) and
+`section(figures)`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +25,14 @@ from .elsewhere import end_sessions
 from .store import LINES, Line, Store, figures_of
 
 
-def run_command(package: str, studies: Iterable[Any], seeds: str, tuning: int, head: str) -> int:
+def run_command(package: str, studies: Iterable[Any], tuning: int, head: str) -> int:
     """Measure the studies named (all where none is), or write the page with `--render`; return the status."""
     by_name = {study.NAME: study for study in studies}
     lines = LINES.with_name(f"{package.rpartition('.')[2]}.jsonl")
     parser = argparse.ArgumentParser(prog=f"python -m {package}", description=run_command.__doc__)
     parser.add_argument("studies", nargs="*", metavar="study", help=f"of {', '.join(by_name)}")
     parser.add_argument("--methods", nargs="+", default=[], help="ours, rivals, or families by name")
-    parser.add_argument("--seeds", type=as_seeds, default=seeds, help=f"{seeds} are for the report only")
+    parser.add_argument("--seeds", type=as_seeds, help="in place of those of the report")
     parser.add_argument("--only", default="", help="cells whose name holds this text")
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
     parser.add_argument("--out", type=Path, default=lines, help="the file of lines")
@@ -50,7 +52,7 @@ def run_command(package: str, studies: Iterable[Any], seeds: str, tuning: int, h
         cells = [cell for cell in study.CELLS if options.only in cell]
         # Every method has one thread: the seconds of all compare.
         with threadpool_limits(1):
-            failed += run_study(study, families, options.seeds, cells, store, options.jobs)
+            failed += run_study(study, families, cells, store, options.seeds, options.jobs)
     return 1 if failed else 0
 
 
@@ -76,18 +78,18 @@ def wanted_families(study: Any, names: list[str]) -> list[str]:
 
 
 def run_study(
-    study: Any, families: list[str], seeds: list[int], cells: list[str], store: Store, n_jobs: int = 1
+    study: Any,
+    families: list[str],
+    cells: Iterable[str],
+    store: Store,
+    seeds: list[int] | None = None,
+    n_jobs: int = 1,
 ) -> int:
     """Measure, cell by cell, what the store has not; return how many failed."""
     commit = source_commit()
-    done = store.measured(commit)
-    jobs = []
-    for seed in seeds:
-        for cell in cells:
-            missing = [family for family in families if (study.NAME, cell, seed, family) not in done]
-            if missing:
-                jobs.append((study, cell, seed, missing, commit))
-    print(f"{study.NAME}: {len(jobs)} of {len(seeds) * len(cells)} cells to do", file=sys.stderr)
+    missing = missing_draws(study, families, cells, seeds, store.measured(commit))
+    jobs = [(study, cell, seed, lacking, commit) for (seed, cell), lacking in missing.items()]
+    print(f"{study.NAME}: {len(jobs)} draws to do", file=sys.stderr)
     failed = 0
     for count, lines in enumerate(results_of(measure_cell, jobs, n_jobs), start=1):
         for line in lines:
@@ -98,6 +100,21 @@ def run_study(
         print(f"{study.NAME} {count}/{len(jobs)} {where}: {told}", file=sys.stderr)
     end_sessions()
     return failed
+
+
+def missing_draws(
+    study: Any, families: list[str], cells: Iterable[str], seeds: list[int] | None, done: set
+) -> dict[tuple[int, str], list[str]]:
+    """Return the families to measure by seed and cell, those of the first seeds first.
+
+    Without `seeds` these are the draws of the report.
+    """
+    missing = defaultdict(list)
+    for cell, family in product(cells, families):
+        for seed in range(study.n_draws(cell, family)) if seeds is None else seeds:
+            if (study.NAME, cell, seed, family) not in done:
+                missing[seed, cell].append(family)
+    return dict(sorted(missing.items(), key=lambda item: item[0][0]))
 
 
 def measure_cell(study: Any, cell: str, seed: int, families: list[str], commit: str) -> list[Line]:

@@ -19,7 +19,7 @@ from .tasks import Task, split_task
 
 NAME = "tables"
 TITLE = "Tables in raw units"
-FAMILIES, MINE, METHODS = cells.FAMILIES, cells.MINE, cells.METHODS
+FAMILIES, MINE, METHODS, n_draws = cells.FAMILIES, cells.MINE, cells.METHODS, cells.n_draws
 # Columns are few: the weakest penalties are worth a try.
 LEAST = 1e-4
 

@@ -27,6 +27,11 @@ CELLS = {
 LEAST = {"noise": 0.91, "signal": 0.95, "wide noise": 0.91}
 
 
+def n_draws(cell: str, family: str) -> int:
+    """Rare events take more draws."""
+    return 200 if "noise" in cell else 100
+
+
 def make(cell: str, seed: int):
     size, n, d = CELLS[cell]
     rng = np.random.default_rng(seed)

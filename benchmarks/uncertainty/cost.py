@@ -17,6 +17,10 @@ MINE = (OURS,)
 CELLS = {"800 × 200": (800, 200), "400 × 60": (400, 60), "200 × 500": (200, 500)}
 
 
+def n_draws(cell: str, family: str) -> int:
+    return 3
+
+
 def make(cell: str, seed: int):
     return make_problem(*CELLS[cell], 0.0, "ramp", seed)
 

@@ -17,6 +17,9 @@ class Study:
         self.FAMILIES = {"ours": lambda task: self.measure("ours", task, OURS),
                          "L1": lambda task: self.measure("L1", task, "L1", "L1 + isotonic")}  # fmt: skip
 
+    def n_draws(self, cell, family):
+        return 2 if family == "ours" else 1
+
     def make(self, cell, seed):
         return cell, seed
 
@@ -32,11 +35,11 @@ def measure(tmp_path, monkeypatch):
     """Return a function that runs a study at a commit, and says what was measured."""
     store, study = Store(tmp_path / "lines.jsonl"), Study()
 
-    def at(commit, seeds=(0, 1), methods=()):
+    def at(commit, seeds=(0, 1), methods=(), cells=("a", "b")):
         monkeypatch.setattr(command, "source_commit", lambda: commit)
         study.asked.clear()
         families = command.wanted_families(study, list(methods))
-        command.run_study(study, families, list(seeds), study.CELLS, store)
+        command.run_study(study, families, cells, store, seeds)
         return sorted(study.asked)
 
     at.store, at.study = store, study
@@ -48,6 +51,10 @@ def test_what_is_stored_is_not_measured_again(measure):
     assert {family for family, *_ in measure("c1")} == {"ours"}
     assert measure("c1") == []
     assert len(measure("c1", seeds=(0, 1, 2))) == 4
+
+
+def test_each_family_has_its_own_number_of_draws(measure):
+    assert measure("c1", seeds=None, cells=["b"]) == [("L1", "b", 0), ("ours", "b", 0), ("ours", "b", 1)]
 
 
 def test_a_new_commit_measures_ours_only_and_replaces_it(measure):
