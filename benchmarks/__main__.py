@@ -14,13 +14,11 @@ import sklearn
 
 import singleindex
 
-from . import bigdata, block_search, cli, completion_scale, probabilities, recovery, small_n
+from . import bigdata, block_search, cli, completion_scale, recovery
 from .provenance import source_commit
 
 PARTS = {
     "recovery": ("Finding the structure", recovery),
-    "small_n": ("Few rows", small_n),
-    "probabilities": ("Probabilities", probabilities),
     "completion_scale": ("Matrix completion at size", completion_scale),
     "bigdata": ("Data that does not fit", bigdata),
     "block_search": ("Searches over files and clusters", block_search),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -17,13 +18,14 @@ if str(ROOT) not in sys.path:  # where the site is built, the studies are not in
 from benchmarks.exact_steps.compare import Paired, pair  # noqa: E402
 from benchmarks.exact_steps.store import Line, Store, figures_of  # noqa: E402
 from benchmarks.pages import as_table  # noqa: E402
-from experiments import render  # noqa: E402
+from experiments import features, render  # noqa: E402
 from experiments.analyse import Mean, Results  # noqa: E402
 
 # Figures that are judged, their names, and whether more is better.
 MEASURES = {
     "rmse": ("RMSE", False),
     "log_loss": ("log-loss", False),
+    "brier": ("Brier score", False),
     "auc": ("AUC", True),
     "r2": ("R²", True),
     **{f"auc at {k}": (f"AUC, at most {k} features", True) for k in (5, 10, 20, 50, 100, 300, 1000)},
@@ -46,6 +48,8 @@ STUDIES = (
     Study("Generated data", "exact_steps.jsonl", "cells", "singleindex", MEASURES),
     Study("Tables in raw units", "exact_steps.jsonl", "tables", "singleindex", MEASURES),
     Study("Real data that nothing was tuned on", "exact_steps.jsonl", "real", "singleindex", MEASURES),
+    Study("Few rows", "exact_steps.jsonl", "few rows", "singleindex", {"auc": ("AUC", True)}),
+    Study("Probabilities on text", "exact_steps.jsonl", "probabilities", "singleindex", MEASURES),
     Study("AUC with few features", "exact_steps.jsonl", "frontier", "singleindex", MEASURES),
     Study(
         "Prediction intervals at the same level: their width",
@@ -62,14 +66,14 @@ STUDIES = (
         {"true": ("number found", True)},
     ),
 )
-PAPER_NAMES = {"auc": "AUC", "mse": "MSE", "f1_micro": "F1 (micro)"}
-# By the paper's table: the figure, whether more is better, and our column.
-PAPER = {
-    "table1": ("auc", True, "CSI"),
-    "table2": ("mse", False, "CSI (chosen groups)"),
-    "table3": ("mse", False, "CSI"),
-}
-FLAGS = ("f1_micro", True)
+WORDS = {f"auc at {k}": (f"AUC, at most {k} features", True) for k in features.NAMES}
+LIKES = {"mse": ("MSE", False), "f1_micro": ("F1 (micro)", True)}
+PAPER = (
+    Study("Table 1 of the paper", "table1.jsonl", "table1", "CSI", {"auc": ("AUC", True)}),
+    Study("AUC with few words, on the splits of Table 1", "features.jsonl", "features", "CSI", WORDS),
+    Study("Table 2 of the paper", "table2.jsonl", "table2", "CSI (chosen groups)", LIKES),
+    Study("Table 3 of the paper", "table3.jsonl", "table3", "CSI", LIKES),
+)
 # The first that a cell's name, or a rival's, contains is the reason; none is given where none is known.
 REASONS = {
     "cubic": "the link is nearly flat where most rows are: hardly anything can be learned, and the more "
@@ -129,20 +133,16 @@ def paired_means(ours: Mean, theirs: Mean) -> Paired:
     return Paired(mean, mean - gap.value, gap.error, gap.n)
 
 
-def losses_of_paper(results: Results, table: str) -> Iterator[tuple[Loss, bool]]:
+def losses_of_paper(results: Results, study: Study) -> Iterator[tuple[Loss, bool]]:
     """Yield the same for a table of the paper, against every method that is none of ours."""
-    units = [record.unit for record in results.of(table)]
-    for dataset, variant in sorted({(unit.dataset, unit.variant) for unit in units}):
-        figure, larger, column = PAPER[table]
-        if dataset == "flags":
-            figure, larger = FLAGS
-        ours = results.mean(table, dataset, variant, column, figure)
-        for rival in sorted({unit.method for unit in units}):
-            theirs = results.mean(table, dataset, variant, rival, figure)
-            if rival.startswith("CSI") or ours is None or theirs is None:
-                continue
-            found = paired_means(ours, theirs)
-            yield Loss(f"{dataset}, {variant}", rival, PAPER_NAMES[figure], found), is_lost(found, larger)
+    units = [record.unit for record in results.of(study.name)]
+    rows = sorted({(unit.dataset, unit.variant) for unit in units})
+    rivals = sorted({unit.method for unit in units if not unit.method.startswith("CSI")})
+    for (dataset, variant), rival, (name, told) in product(rows, rivals, study.measures.items()):
+        means = [results.mean(study.name, dataset, variant, who, name) for who in (study.ours, rival)]
+        if None not in means:
+            found, (label, larger) = paired_means(*means), told
+            yield Loss(f"{dataset}, {variant}", rival, label, found), is_lost(found, larger)
 
 
 # ---------------------------------------------------------------- the page
@@ -172,8 +172,7 @@ def section(title: str, judged: list[tuple[Loss, bool]]) -> list[str]:
 
 def as_page(studies: Iterable[tuple[Study, list[Line]]], results: Results) -> str:
     parts = [(study.title, list(losses_of_study(lines, study))) for study, lines in studies]
-    for number, table in enumerate(PAPER, start=1):
-        parts.append((f"Table {number} of the paper", list(losses_of_paper(results, table))))
+    parts += [(study.title, list(losses_of_paper(results, study))) for study in PAPER]
     return "\n".join(line for title, judged in parts if judged for line in section(title, judged))
 
 

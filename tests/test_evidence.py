@@ -61,7 +61,7 @@ def test_results_are_of_the_present_code(path):
 
 def test_an_old_result_is_seen(tmp_path):
     first, last = git("rev-list", "--reverse", "HEAD", "--", "src").splitlines()[0], git("rev-parse", "HEAD")
-    path = tmp_path / "small_n.md"
+    path = tmp_path / "recovery.md"
     path.write_text(f"*made from commit {last}.*")
     assert evidence.why_stale(path) == ""
     path.write_text(f"*made from commit {last}{DIRTY}.*")

@@ -57,7 +57,8 @@ def test_tables_of_the_paper_are_judged_by_paired_draws():
         for seed in range(3)
     ]
     # The spread over seeds is the same for all, so that differences have no error.
-    judged = dict((loss.rival, is_one) for loss, is_one in losses.losses_of_paper(Results(records), "table1"))
+    table1 = next(study for study in losses.PAPER if study.name == "table1")
+    judged = dict((loss.rival, is_one) for loss, is_one in losses.losses_of_paper(Results(records), table1))
     assert judged == {"SLNN": True, "SLR": False}
 
 

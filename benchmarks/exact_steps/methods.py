@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -37,6 +37,11 @@ def fit_search(task: Task, **settings) -> Answer:
         return model.predict_proba(X)[:, 1] if is_binary else model.predict_proba(X)
 
     return Answer(predict, model.decision_function, model.coef_, seconds)
+
+
+def fit_searches(settings: Mapping[str, dict], task: Task, **common) -> dict[str, Answer]:
+    """Return a search for each of several settings, by their names."""
+    return {name: fit_search(task, **common, **own) for name, own in settings.items()}
 
 
 FITS = {"ours": fit_default, "ablation": fit_fixed_link, "L1": rivals.l1, "L2": rivals.l2}
