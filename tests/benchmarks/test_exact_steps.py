@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from benchmarks.exact_steps import cells, frontier, rivals, tables
+from benchmarks.exact_steps import cells, few_rows, frontier, probabilities, rivals, tables
 from benchmarks.exact_steps.compare import pair
 from benchmarks.exact_steps.methods import OURS
 from benchmarks.exact_steps.tasks import Answer, Task, task_figures
@@ -187,6 +187,29 @@ def test_tables_are_judged_by_the_better_rival(cell, figure, ours, l1, l2, bette
     methods = {name: seeds_of(**{figure: each}) for name, each in values.items()}
     found = tables.judge(cell, methods)
     assert (found[0], found[2]) == (better, held)
+
+
+def test_probabilities_are_held_against_the_best_of_the_calibrated():
+    losses = {
+        OURS: [0.30, 0.34],
+        "L2": [0.50, 0.50],
+        "L2 + sigmoid": [0.20, 0.21],
+        "L2 + isotonic": [0.9, 0.9],
+    }
+    methods = {name: seeds_of(log_loss=each, brier=[0.1, 0.1]) for name, each in losses.items()}
+    *_, best, gap, dense = probabilities.row("link", methods)
+    assert (best, gap, dense) == ("L2 + sigmoid", "+0.1150 ± 0.0150", "–")
+
+
+def test_few_rows_are_held_against_l1_on_the_same_draws():
+    methods = {
+        OURS: seeds_of(auc=[0.8, 0.7, 0.1], features=[3, 5, 4]),
+        "L1": seeds_of(auc=[0.7, 0.6], features=[9, 9]),
+    }
+    text = few_rows.section({"breast cancer + noise": methods})[-1]
+    assert "0.5333 (4)" in text
+    assert "0.6500 (9)" in text
+    assert "+0.1000 ± 0.0000" in text
 
 
 def test_the_frontier_names_what_is_below_l1_and_what_has_too_many_features():
