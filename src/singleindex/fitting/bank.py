@@ -34,6 +34,11 @@ class Bank:
     models: list[list[Model]]
     held_out: FloatArray
 
+    def only(self, kept: Sequence[int]) -> Bank:
+        """Return some of the candidates."""
+        models = [[fold[k] for k in kept] for fold in self.models]
+        return Bank([self.keys[k] for k in kept], models, self.held_out[list(kept)])
+
     def n_atoms(self) -> FloatArray:
         counts: FloatArray = np.mean([[one.n_atoms for one in fold] for fold in self.models], axis=0)
         return counts

@@ -33,13 +33,19 @@ _GRADIENT_ALPHA = 0.1
 
 @dataclass(frozen=True)
 class Cell:
-    """One path of the search: a column scale, the link in the loop, a ridge, and the levels along it."""
+    """One path of the search: a column scale, the link in the loop, a ridge, and the levels along it.
+
+    It ends where w has more coefficients than a share `most` of the rows, or leaves no more than a share
+    `unexplained` of the squares.
+    """
 
     scale_power: float | None
     fitter: LinkFitter
     alpha: float
     levels: tuple[Level, ...]
     method: str
+    most: float = 0.5
+    unexplained: float = 0.01
 
     @property
     def link(self) -> str:
@@ -158,6 +164,14 @@ def exact_levels(penalty: Any, plan: Plan, n_rows: float, n_features: int) -> tu
     else:
         shares = sorted({check_penalty(p, plan.structure, "penalty") for p in listed(penalty)}, reverse=True)
     return tuple(Level(penalty=share) for share in shares)
+
+
+def further(cell: Cell) -> Cell:
+    """Return a path of exact steps that goes on in the same way, to the weakest penalty of any path."""
+    last, ratio = cell.levels[-1].penalty, cell.levels[-1].penalty / cell.levels[-2].penalty
+    n_more = max(0, int(np.ceil(np.log(_LAST_LONG / last) / np.log(ratio) - 1e-9)))
+    weaker = (Level(penalty=last * ratio**k) for k in range(1, n_more + 1))
+    return replace(cell, levels=(*cell.levels, *weaker), most=np.inf, unexplained=1e-4)
 
 
 def gradient_levels(plan: Plan, settings: Any, n_features: int) -> list[tuple[Level, ...]]:

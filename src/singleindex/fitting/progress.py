@@ -111,6 +111,9 @@ class SearchProgress:
         self.context = self.teller.begin(n_folds + n_stages)
 
     def step(self, name: str) -> None:
+        """Tell of a step; of those that only some searches take, the first says that there are more."""
+        if name not in self.total:
+            self.total[name], self.done[name] = self.total["fold traced"], 0
         self.done[name] += 1
         self.teller.say(f"{name} {self.done[name]}/{self.total[name]}")
         if self.context is not None:

@@ -29,6 +29,7 @@ from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
 from .trace import NOTHING, Fold, Found, Key, on_split
+from .weaker import with_weaker
 
 RULES = ("average", "best", "one_se")
 REFITS = ("auto", "folds", "all")
@@ -177,7 +178,11 @@ def search_one(
     if plan.is_together:
         cells, sizes = [cell for cell in cells if cell.method != GRADIENT and not cell.fitter.is_learned], []
     largest = largest_penalties(plan, cells, data.design, data.spread, data.whole)
-    bank = trace_folds(plan, data, splits, cells, largest, settings.n_jobs, progress)
+
+    def trace(cells: Sequence[Cell], only: set[int] | None = None) -> Bank:
+        return trace_folds(plan, data, splits, cells, largest, settings.n_jobs, progress, only)
+
+    cells, bank = with_weaker(plan, settings, data, cells, trace(cells), judge, trace)
     bank = with_dense(plan, data, splits, cells, bank, judge, is_asked=settings.dense is True)
     first = judge.scores(bank.held_out)
     progress.step("stage scored")
@@ -206,15 +211,16 @@ def trace_folds(
     largest: FloatArray,
     n_jobs: int | None,
     progress: SearchProgress,
+    only: set[int] | None = None,
 ) -> Bank:
-    """Return the candidates of all paths."""
+    """Return the candidates of all paths, or of some."""
     found = []
     # In the order of the folds, whatever the number of jobs.
     for fold in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(trace_fold)(plan, data, split, cells, largest) for split in splits
+        delayed(trace_fold)(plan, data, split, cells, largest, only) for split in splits
     ):
         found.append(fold)
-        progress.step("fold traced")
+        progress.step("fold traced" if only is None else "fold traced further")
     bank = common_bank(found, len(data.Y), data.n_outputs)
     if not bank.keys:  # no column has anything to do with y
         none = [
@@ -224,8 +230,10 @@ def trace_folds(
     return bank
 
 
-def trace_fold(plan: Plan, data: Data, split: Any, cells: Sequence[Cell], largest: FloatArray) -> Found:
-    return on_split(data, split, lambda fold: trace_cells(plan, cells, data.spread, fold, largest))
+def trace_fold(
+    plan: Plan, data: Data, split: Any, cells: Sequence[Cell], largest: FloatArray, only: set[int] | None
+) -> Found:
+    return on_split(data, split, lambda fold: trace_cells(plan, cells, data.spread, fold, largest, only))
 
 
 # ---------------------------------------------------------------- the choice

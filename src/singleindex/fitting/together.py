@@ -19,7 +19,7 @@ from .cross_fit import common_spread
 from .extremes import Spread, check_kept
 from .grid import Cell
 from .plan import Plan
-from .trace import MOST_COEFFICIENTS, UNEXPLAINED, Fold, Model, as_model, exact_method
+from .trace import Fold, Model, as_model, exact_method
 
 
 def path_together(
@@ -39,10 +39,10 @@ def trace_together(
     """Yield level, form (always the soft one) and model along a path of all classes."""
     view, methods, path = path_together(plan, cell, design, spread, fold, largest)
     null, penalised = sum(method.null for method in methods), ~methods[0].shape.is_free
-    most, is_empty = max(1.0, MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
+    most, is_empty = max(1.0, cell.most * fold.n_rows * fold.n_outputs), True
     for level, iterates in enumerate(path):
         w, index = (np.column_stack([getattr(one, name) for one in iterates]) for name in ("coef", "index"))
-        explains = sum(one.mse for one in iterates) < UNEXPLAINED * null
+        explains = sum(one.mse for one in iterates) < cell.unexplained * null
         if not is_empty and (np.count_nonzero(w[penalised]) > most or explains):
             return
         if not w.any():

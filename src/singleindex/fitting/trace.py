@@ -21,8 +21,6 @@ from .memory import prepare
 from .path import trace_path
 from .plan import Plan
 
-# A path ends where w has more coefficients than this share of the rows, or explains all but so much of y.
-MOST_COEFFICIENTS, UNEXPLAINED = 0.5, 0.01
 # Relaxed fits are tried where there are so many rows per coefficient.
 _ROWS_TO_RELAX = 5
 # The most rows with which a link is learned in relaxed fits too, and the most coefficients to relax beyond.
@@ -171,13 +169,13 @@ def trace_exact(
     view, method = exact_method(plan, cell, design, spread, fold)
     shares = [level.penalty for level in cell.levels]
     relaxer = Relaxer(view, fold, cell, plan, method.shape)
-    most, is_empty = max(1.0, MOST_COEFFICIENTS * fold.n_rows * fold.n_outputs), True
+    most, is_empty = max(1.0, cell.most * fold.n_rows * fold.n_outputs), True
     for level, iterate in enumerate(exact_path(method, [share * largest for share in shares])):
         if not iterate.coef.any():
             continue
         n_used = np.count_nonzero(iterate.coef[~method.shape.is_free])
         # No path is empty, however little there is to be explained, and however few rows there are.
-        if not is_empty and (n_used > most or iterate.mse < UNEXPLAINED * method.null):
+        if not is_empty and (n_used > most or iterate.mse < cell.unexplained * method.null):
             return
         for form, w, index in relaxer.forms(iterate):
             coef, index = view.to_features(w), index.reshape(-1, fold.n_outputs)
