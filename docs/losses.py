@@ -46,6 +46,7 @@ class Study:
 
 STUDIES = (
     Study("Generated data", "exact_steps.jsonl", "cells", "singleindex", MEASURES),
+    Study("Generated numbers", "exact_steps.jsonl", "numbers", "singleindex", MEASURES),
     Study("Tables in raw units", "exact_steps.jsonl", "tables", "singleindex", MEASURES),
     Study("Real data that nothing was tuned on", "exact_steps.jsonl", "real", "singleindex", MEASURES),
     Study("Few rows", "exact_steps.jsonl", "few rows", "singleindex", {"auc": ("AUC", True)}),

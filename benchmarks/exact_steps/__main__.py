@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import cells, few_rows, frontier, probabilities, real, searches, tables
+from . import cells, few_rows, frontier, numbers, probabilities, real, searches, tables
 from .command import run_command
 
-STUDIES = (cells, tables, real, few_rows, probabilities, frontier, searches)
+STUDIES = (cells, numbers, tables, real, few_rows, probabilities, frontier, searches)
 # Seeds from here on are for tuning, and are not reported.
 FIRST_TUNING_SEED = 100
 HEAD = """# The default search beside strong rivals

@@ -177,11 +177,11 @@ def fit_standardised(task: Task, search):
 # ---------------------------------------------------------------- numbers
 
 
-def fit_lasso(task: Task) -> dict[str, Answer]:
+def fit_lasso(task: Task, tol: float = 1e-6) -> dict[str, Answer]:
     n, d = task.X.shape
     least = task.least or (1e-3 if n > d else 1e-2)
     cv = KFold(N_FOLDS, shuffle=True, random_state=0)
-    search = LassoCV(alphas=N_LEVELS, eps=least, cv=cv, tol=1e-6, max_iter=100_000)
+    search = LassoCV(alphas=N_LEVELS, eps=least, cv=cv, tol=tol, max_iter=100_000)
     return {"L1": number_answer(task, search)}
 
 
