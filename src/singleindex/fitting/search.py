@@ -28,6 +28,7 @@ from .plan import Plan
 from .progress import SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
+from .threads import few_threads
 from .trace import NOTHING, Fold, Found, Key, on_split
 from .weaker import with_weaker
 
@@ -146,11 +147,12 @@ def search(
     progress = SearchProgress(teller)
     progress.begin(len(plans) * len(splits), 2 * len(plans))
     found = []
-    for one in plans:
-        judge = Judge(one, scoring, X, targets, weight, splits)
-        found.append(search_one(one, settings, data, splits, sizes, judge, progress))
-    best = found[-1] if found[-1].loss <= found[0].loss else found[0]
-    fitted = as_record(settings, data, targets, best, splits, scoring.kind, groups)
+    with few_threads(data.design.shape):
+        for one in plans:
+            judge = Judge(one, scoring, X, targets, weight, splits)
+            found.append(search_one(one, settings, data, splits, sizes, judge, progress))
+        best = found[-1] if found[-1].loss <= found[0].loss else found[0]
+        fitted = as_record(settings, data, targets, best, splits, scoring.kind, groups)
     progress.end(fitted)
     return fitted
 
