@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from benchmarks.exact_steps import cells, few_rows, frontier, probabilities, rivals, tables
+from benchmarks.exact_steps import cells, few_rows, frontier, numbers, probabilities, rivals, tables
 from benchmarks.exact_steps.compare import pair
 from benchmarks.exact_steps.methods import OURS
 from benchmarks.exact_steps.tasks import Answer, Task, task_figures
@@ -61,6 +61,21 @@ def test_the_generated_california_saturates_and_has_raw_units():
     assert y.max() == 5.0
     assert X.std(axis=0).max() / X.std(axis=0).min() > 1e3
     assert np.corrcoef(X[:, -2:].T)[0, 1] < -0.9
+
+
+@pytest.mark.parametrize("cell", [numbers.CELLS[0], numbers.CELLS[-1]])
+def test_numbers_have_the_noise_and_the_features_that_are_named(cell):
+    task = numbers.make(cell, 100)
+    size, columns, truth, _ = cell.split(", ")
+    n_features, noise = numbers.TRUTHS[truth]
+    assert np.count_nonzero(task.coef) == n_features
+    assert np.std(task.probability) == pytest.approx(1, rel=0.1)
+    assert np.std(task.y_test - task.probability) == pytest.approx(noise, rel=0.1)
+    correlation = np.corrcoef(task.X_test.T)
+    assert np.mean(correlation[~np.eye(len(correlation), dtype=bool)]) == pytest.approx(
+        numbers.COLUMNS[columns], abs=0.03
+    )
+    assert " × ".join(map(str, task.X.shape)) == size
 
 
 # ---------------------------------------------------------------- rivals
@@ -199,6 +214,16 @@ def test_probabilities_are_held_against_the_best_of_the_calibrated():
     methods = {name: seeds_of(log_loss=each, brier=[0.1, 0.1]) for name, each in losses.items()}
     *_, best, gap, dense = probabilities.row("link", methods)
     assert (best, gap, dense) == ("L2 + sigmoid", "+0.1150 ± 0.0150", "–")
+
+
+def test_numbers_are_held_against_the_better_of_lasso_and_ridge():
+    methods = {
+        OURS: seeds_of(rmse=[0.30, 0.32], features=[9, 9]),
+        "L1": seeds_of(rmse=[0.20, 0.20], features=[9, 9]),
+        "L2": seeds_of(rmse=[0.50, 0.50], features=[9, 9]),
+    }
+    *_, better, gap = numbers.row("", methods)
+    assert (better, gap) == ("L1", "+0.1100 ± 0.0100")
 
 
 def test_few_rows_are_held_against_l1_on_the_same_draws():
