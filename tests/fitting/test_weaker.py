@@ -58,6 +58,14 @@ def test_they_are_predicted_better_than_by_paths_that_end(ended, monkeypatch):
     assert errors[1] < 0.7 * errors[0]
 
 
+def test_what_is_so_clear_is_learned_once_more_from_all_rows():
+    X, y, mean = CLEAR
+    own, folds, whole = (fit(X, y, refit=refit) for refit in ("auto", "folds", "all"))
+    np.testing.assert_array_equal(own.coef_, whole.coef_)
+    errors = [np.mean((model.predict(X[N:]) - mean[N:]) ** 2) for model in (own, folds)]
+    assert errors[0] < 0.9 * errors[1]
+
+
 def test_noisy_numbers_are_searched_as_if_there_were_nothing_further(ended, monkeypatch):
     X, y, _ = draw(3, 1.0)
     before = fit(X, y)

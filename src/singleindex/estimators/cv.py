@@ -57,7 +57,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         one alone, or the simplest one within a standard error of it.
     refit : {"auto", "folds", "all"}, default="auto"
         "folds" takes the mean over the folds of the w that were chosen, "all" learns them once more from all
-        rows. "auto" is "folds" for averages and "all" for single candidates.
+        rows. "auto" is "folds" for averages, "all" for single candidates and for numbers that are so clear
+        that paths go on to weaker penalties than is usual.
     held_out_link : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
     dense : "auto" or bool, default="auto"

@@ -48,6 +48,11 @@ class Cell:
     unexplained: float = 0.01
 
     @property
+    def is_further(self) -> bool:
+        """Whether it goes on beyond where paths end."""
+        return not np.isfinite(self.most)
+
+    @property
     def link(self) -> str:
         """The name of the link in the loop."""
         return "learned" if self.fitter.is_learned else str(getattr(self.fitter, "name", "own"))
