@@ -64,7 +64,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# Side by side with every peer, each in an environment of its own, then our own short studies: two hours of one core.
+# Side by side with every peer, each in an environment of its own, then our own short studies: an hour of one core, or two on a slow one.
 bench: $(VENV)/.installed-test
 	$(call EXTRAS,bench)
 	$(BIN)/python -m benchmarks.side_by_side
@@ -74,11 +74,11 @@ bench: $(VENV)/.installed-test
 bench-quick: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.side_by_side --quick
 
-# The long studies, about ten hours of one core: the default search beside strong rivals (five hours, half of them for
-# real data), bands and stable features (two), intervals (one and a half), data that does not fit and clusters (one and a
-# half). Each cell is stored as it ends and keyed by the commit: cut short, the same command goes on. A cell that failed
-# is tried again. Threads of BLAS wait for each other without sleeping, and beside other programs take many times as
-# long: one is enough for the products of the last studies.
+# The long studies, about eight hours of one core: the default search beside strong rivals (three hours), bands and
+# stable features (two), intervals (one and a half), data that does not fit and clusters (one and a half). Each cell is
+# stored as it ends and keyed by the commit: cut short, the same command goes on. A cell that failed is tried again.
+# Threads of BLAS wait for each other without sleeping, and beside other programs take many times as long: one is
+# enough for the products of the last studies.
 studies: $(VENV)/.installed-test
 	$(call EXTRAS,bench)
 	for study in exact_steps uncertainty intervals; do \
