@@ -108,6 +108,13 @@ def test_penalties_go_on_in_the_same_way():
     assert further(longer) == longer
 
 
+def test_callbacks_are_told_of_the_steps_they_know_of():
+    callback = pytest.importorskip("sklearn.callback", reason="callbacks come with scikit-learn 1.9")
+    X, y, _ = CLEAR
+    model = SingleIndexRegressorCV(cv=4, scale_power=[1.0]).set_callbacks(callback.ProgressBar())
+    assert len(model.fit(X[:N], y[:N]).path_["penalty"]) > 50
+
+
 def test_what_is_traced_further_is_told(capsys):
     fit(*CLEAR[:2], verbose=True)
     told = capsys.readouterr()

@@ -96,6 +96,10 @@ class Progress:
         self.teller.end(self.context, fitted)
 
 
+# The steps of every search.
+PLANNED = ("fold traced", "stage scored")
+
+
 class SearchProgress:
     """Tells of the steps of a search: every fold that has been traced, both stages that are scored."""
 
@@ -106,17 +110,17 @@ class SearchProgress:
         self.context: Any = None
 
     def begin(self, n_folds: int, n_stages: int) -> None:
-        self.total = {"fold traced": n_folds, "stage scored": n_stages}
+        self.total = dict(zip(PLANNED, (n_folds, n_stages), strict=True))
         self.done = dict.fromkeys(self.total, 0)
         self.context = self.teller.begin(n_folds + n_stages)
 
     def step(self, name: str) -> None:
-        """Tell of a step; of those that only some searches take, the first says that there are more."""
+        """Tell of a step; callbacks of those alone that every search takes, which they know the number of."""
         if name not in self.total:
-            self.total[name], self.done[name] = self.total["fold traced"], 0
+            self.total[name], self.done[name] = self.total[PLANNED[0]], 0
         self.done[name] += 1
         self.teller.say(f"{name} {self.done[name]}/{self.total[name]}")
-        if self.context is not None:
+        if self.context is not None and name in PLANNED:
             task = self.context.subcontext(task_name=name)
             task.call_on_fit_task_begin(**self.teller.told)
             task.call_on_fit_task_end(**self.teller.told)
