@@ -158,3 +158,13 @@ def test_where_columns_lie_is_nothing_to_ridges():
     np.testing.assert_allclose(
         far.cv_results_["mean_test_score"][ridges], near.cv_results_["mean_test_score"][ridges], rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy"])
+def test_scores_without_single_rows_tell_as_well_whether_ridges_are_of_promise(scoring):
+    """They are asked of three folds, with nothing to score on the others."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 160))
+    y = X[:, 0] + 0.5 * rng.standard_normal(80) > 0
+    model = SingleIndexClassifierCV(cv=5, scale_power=[1.0], scoring=scoring).fit(X, y)
+    assert np.isfinite(model.best_score_)

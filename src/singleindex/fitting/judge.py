@@ -115,24 +115,23 @@ class Judge:
     def _split_scores(self, index: FloatArray, seen: Any) -> list[float]:
         """Return the score of one candidate on every split."""
         if self.scoring.is_auc:
-            return [
-                float(
-                    np.mean(
-                        [
-                            auc(index[test, k], self.Y[test, k], self.weight[test])
-                            for k in range(index.shape[1])
-                        ]
-                    )
-                )
-                for _, test in self.splits
-            ]
+            return [self._auc(index[test], test) for _, test in self.splits]
         links = [self._link(np.ascontiguousarray(index[seen, k]), k, seen) for k in range(index.shape[1])]
         scores = []
         for (X_test, y_test), (_, test) in zip(self.parts, self.splits, strict=True):
+            if not np.isfinite(index[test]).all():  # of a fold on which the candidate is not there yet
+                scores.append(np.nan)
+                continue
             model = self.scoring.as_model(index[test] * self.unit, links)
             weight = {"sample_weight": self.weight[test]} if self.takes_weights else {}
             scores.append(float(self.scoring.scorer(model, X_test, y_test, **weight)))
         return scores
+
+    def _auc(self, index: FloatArray, test: Any) -> float:
+        if not np.isfinite(index).all():
+            return np.nan
+        weight, outputs = self.weight[test], range(index.shape[1])
+        return float(np.mean([auc(index[:, k], self.Y[test, k], weight) for k in outputs]))
 
     def _link(self, index: FloatArray, k: int, seen: Any) -> Any:
         """Return the curve of one candidate and output, in the units of y."""
