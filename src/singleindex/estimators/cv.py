@@ -39,8 +39,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         Ridge penalties that are added along the paths. None means none, and dense candidates beside them.
     penalty : sequence of float or None, default=None
         The levels of the paths, shares of the penalty at which w is zero; None means 50 of them, down to
-        0.001, with more features than rows to 0.01. An empty sequence has the same levels, but none of the
-        averages uncut.
+        0.001, with more features than rows to 0.01, and from there on to 0.001 where y is so clear that the
+        last levels are best. An empty sequence has the first 50, but none of the averages uncut.
     scale_power : sequence of float or None, default=(1.0, 0.5, 0.0)
         Column scales to try: 1 brings all columns to the same spread, 0 takes them as they are. Of two that
         differ by less than a quarter in every column, the first only.
@@ -57,8 +57,8 @@ class SingleIndexRegressorCV(SearchMixin, SingleIndexRegressor):
         one alone, or the simplest one within a standard error of it.
     refit : {"auto", "folds", "all"}, default="auto"
         "folds" takes the mean over the folds of the w that were chosen, "all" learns them once more from all
-        rows. "auto" is "folds" for averages, "all" for single candidates and for numbers that are so clear
-        that paths go on to weaker penalties than is usual.
+        rows. "auto" is "folds" for averages and "all" for single candidates, and where paths go on (see
+        `penalty`).
     held_out_link : bool, default=True
         Fit the final link to the held-out indices of the search instead of those of the training rows.
     dense : "auto" or bool, default="auto"

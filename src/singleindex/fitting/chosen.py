@@ -16,9 +16,10 @@ from .bank import Bank, Scores
 from .calibration import held_out_record
 from .cross_fit import line_length, with_blended_link
 from .cut import Cutter
+from .dense import trace_ridges
 from .extremes import check_kept
 from .fold_paths import trace_cells
-from .grid import EXACT, GRADIENT, Cell, is_dense
+from .grid import EXACT, GRADIENT, RIDGE, Cell, is_dense
 from .memory import with_final_links
 from .plan import Plan
 from .record import Fitted, Targets, as_fitted
@@ -81,6 +82,12 @@ class Outcome:
     loss: float
 
     @property
+    def goes_on(self) -> bool:
+        """Whether most of the weight is on paths that went on beyond their end."""
+        further = [self.cells[key.cell].is_further for key in self.bank.keys]
+        return bool(self.weights[further].sum(axis=0).mean() > 0.5)
+
+    @property
     def best(self) -> Any:
         """The candidate of most weight on a path that can be shown."""
         return self.bank.keys[heaviest(self.first, self.weights, on_shown_paths(self.bank, self.cells))]
@@ -96,9 +103,10 @@ def as_record(
     coef = coef_of(settings, data, found)
     if settings.rule == "average" and not chosen.is_limited:
         coef = without_rare(coef, votes, plan, data.n_outputs)
-    path = whole_path(
-        plan, found.cells[best.cell], data.design, data.spread, data.whole, found.largest[best.cell]
-    )
+    cell = found.cells[best.cell]
+    if cell.is_further:  # beyond what was chosen its levels are the dearest of all
+        cell = replace(cell, levels=cell.levels[: best.level + 1])
+    path = whole_path(plan, cell, data.design, data.spread, data.whole, found.largest[best.cell])
     results = [path.result(k, best.level, coef[:, k]) for k in range(data.n_outputs)]
     held_out = chosen.bank.mean_held_out(chosen.weights)
     results = with_links(plan, settings, data, results, held_out)
@@ -124,8 +132,8 @@ def as_record(
 def coef_of(settings: Any, data: Any, found: Outcome) -> FloatArray:
     """Return w in the units of X: the mean over folds, or learned once more from all rows."""
     chosen = found.chosen
-    # Where y is so clear that paths go on, a tenth of the rows is what w lacks most.
-    if settings.from_all or (settings.refit == "auto" and found.cells[found.best.cell].is_further):
+    # Where y is so clear that paths go on, the rows that a fold holds out are what w lacks most.
+    if settings.from_all or (settings.refit == "auto" and found.goes_on):
         average = average_of_all(data, found)
     elif chosen.is_limited:
         average = np.mean(chosen.averages, axis=0)
@@ -149,6 +157,8 @@ def average_of_all(data: Any, found: Outcome) -> FloatArray:
     used = {bank.keys[k] for k in np.flatnonzero(weights.any(axis=1))}
     only = {key.cell for key in used}
     models = trace_cells(found.plan, found.cells, data.spread, data.whole, found.largest, only)
+    ridges = sorted(number for number in only if found.cells[number].method == RIDGE)
+    models |= trace_ridges(found.plan, found.cells, ridges, data.spread, data.whole)
     average, total = np.zeros((data.n_features, data.n_outputs)), np.zeros(data.n_outputs)
     for key, weight in zip(bank.keys, weights, strict=True):
         if key in used and key in models:

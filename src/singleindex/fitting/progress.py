@@ -96,8 +96,8 @@ class Progress:
         self.teller.end(self.context, fitted)
 
 
-# The steps of every search.
-PLANNED = ("fold traced", "stage scored")
+# The steps of every search, and one that only some take, on every fold.
+PLANNED, FURTHER = ("fold traced", "stage scored"), "fold traced further"
 
 
 class SearchProgress:
@@ -110,14 +110,12 @@ class SearchProgress:
         self.context: Any = None
 
     def begin(self, n_folds: int, n_stages: int) -> None:
-        self.total = dict(zip(PLANNED, (n_folds, n_stages), strict=True))
+        self.total = {**dict(zip(PLANNED, (n_folds, n_stages), strict=True)), FURTHER: n_folds}
         self.done = dict.fromkeys(self.total, 0)
         self.context = self.teller.begin(n_folds + n_stages)
 
     def step(self, name: str) -> None:
         """Tell of a step; callbacks of those alone that every search takes, which they know the number of."""
-        if name not in self.total:
-            self.total[name], self.done[name] = self.total[PLANNED[0]], 0
         self.done[name] += 1
         self.teller.say(f"{name} {self.done[name]}/{self.total[name]}")
         if self.context is not None and name in PLANNED:

@@ -25,7 +25,7 @@ from .grid import GRADIENT, Cell, check_sizes, is_dense, is_exact, is_unbounded,
 from .judge import Judge
 from .memory import prepare
 from .plan import Plan
-from .progress import SearchProgress, Teller
+from .progress import FURTHER, PLANNED, SearchProgress, Teller
 from .record import Fitted, Targets
 from .scoring import Scoring
 from .threads import few_threads
@@ -222,7 +222,7 @@ def trace_folds(
         delayed(trace_fold)(plan, data, split, cells, largest, only) for split in splits
     ):
         found.append(fold)
-        progress.step("fold traced" if only is None else "fold traced further")
+        progress.step(PLANNED[0] if only is None else FURTHER)
     bank = common_bank(found, len(data.Y), data.n_outputs)
     if not bank.keys:  # no column has anything to do with y
         none = [
