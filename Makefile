@@ -64,7 +64,8 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# Side by side with every peer, each in an environment of its own, then our own short studies: an hour of one core, or two on a slow one.
+# Side by side with every peer, each in an environment of its own, then our own short studies: an hour of one core, or
+# two on a slow one.
 bench: $(VENV)/.installed-test
 	$(call EXTRAS,bench)
 	$(BIN)/python -m benchmarks.side_by_side

@@ -40,8 +40,6 @@ CELLS = tuple(
     for truth in TRUTHS
     for link in LINKS
 )
-
-
 FAMILIES = families("ours", "L2") | {"L1": partial(measure, partial(fit_lasso, tol=TOL))}
 
 
