@@ -83,6 +83,8 @@ REASONS = {
     "as the sparse truth",
     "wine": "likely: few rows, and nearly every column says something, which suits a dense w",
     "random forest": "likely: interactions and turns, which one rising index does not have",
+    "SLNN": "the same network without its hidden layer keeps most of the lead: it finds a better dense w, "
+    "by gradient steps stopped early",
 }
 
 

@@ -18,6 +18,7 @@ from .classifiers import PAPER_COLUMNS, VARIANTS
 
 HOLDS, IN_PART, FAILS, UNKNOWN = "holds", "holds in part", "does not hold", "cannot be told"
 OURS = "CSI"
+ONE_INDEX = "SLNN, linear units"
 SPARSE_RIVALS = ("SLR", "SQH", "SLS")
 OUR_GROUPS = ("CSI (5 groups)", "CSI (chosen groups)")
 GROUP_RIVALS = ("Logistic", "Linear")
@@ -238,6 +239,29 @@ def network_cost(results: Results) -> Told:
 
 
 # ---------------------------------------------------------------- what could not be had again
+
+
+def hidden_layer(results: Results) -> Told:
+    """How much of SLNN's lead, where it has one, a network that is one index has as well."""
+    part, told, shares = Part(results, table1), [], []
+    for row in part.rows:
+        means = part.means(row, "auc", (OURS, "SLNN", ONE_INDEX))
+        if len(means) == 3:
+            lead, kept = (means[name].difference(means[OURS]) for name in ("SLNN", ONE_INDEX))
+            if lead.side > 0:
+                told.append(f"{kept.value:+.4f} ± {kept.error:.4f} of {lead.value:+.4f} on {row_name(row)}")
+                shares.append(kept.value / lead.value)
+    if not told:
+        return None
+    verdict = {True: "one index would do, and it is w that another way of learning finds better there",
+               False: "it is the hidden layer that one index lacks there"}  # fmt: skip
+    one = {share >= 0.5 for share in shares}
+    return {
+        "leads": listed(told),
+        "verdict": verdict[one.pop()]
+        if len(one) == 1
+        else "it is the hidden layer on some of them, not on all",
+    }
 
 
 def sparsity(results: Results) -> Told:

@@ -138,16 +138,16 @@ def slisotron(split: Split, seed: int) -> Outcome:
     return told(split, models, ("max_iter",), as_signs(split.y))
 
 
-def neural_network(split: Split, seed: int) -> Outcome:
+def neural_network(split: Split, seed: int, activation: str = "relu") -> Outcome:
     X = split.X.astype(np.float32)
     train, validate = (X[split.train], split.y[split.train]), (X[split.validate], split.y[split.validate])
     reached = {
-        shape: best_epoch(make_network(*shape, len(split.train), seed), *train, *validate)
+        shape: best_epoch(make_network(*shape, len(split.train), seed, activation), *train, *validate)
         for shape in shapes_for(X.shape[1])
     }
     shape = max(reached, key=lambda s: reached[s][0])
     _, n_epochs, held_out = reached[shape]
-    final = make_network(*shape, len(split.train), seed)
+    final = make_network(*shape, len(split.train), seed, activation)
     train_epochs(final, X[split.both], split.y[split.both], n_epochs)
     score = scores_of(final, X[split.test])
     settings = {"n_units": shape[0], "learning_rate": shape[1], "n_epochs": n_epochs}
@@ -251,4 +251,8 @@ TODAY: dict[str, Method] = {
     "boosting": gradient_boosting,
     "null": null_model,
 }
-METHODS = PAPER_COLUMNS | VARIANTS | TODAY
+# One index, learned as SLNN is: what its rectified units add is the difference.
+ABLATIONS: dict[str, Method] = {
+    "SLNN, linear units": lambda split, seed: neural_network(split, seed, activation="identity"),
+}
+METHODS = PAPER_COLUMNS | VARIANTS | TODAY | ABLATIONS

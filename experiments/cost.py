@@ -32,7 +32,8 @@ def one_network(split: Split) -> None:
 
 
 SINGLE = {"CSI, one fit": one_index, "SLNN, one fit": one_network}
-METHODS = tuple(name for name in (*classifiers.METHODS, *SINGLE) if name != "null")
+NOT_TIMED = {"null", *classifiers.ABLATIONS}
+METHODS = tuple(name for name in (*classifiers.METHODS, *SINGLE) if name not in NOT_TIMED)
 
 
 def measure(unit: Unit) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -19,10 +19,10 @@ PATIENCE = 5
 MOST_WEIGHTS = 25_000_000
 
 
-def make_network(n_units, learning_rate, n_rows, seed):
+def make_network(n_units, learning_rate, n_rows, seed, activation="relu"):
     return MLPClassifier(
-        (n_units,), solver="adam", learning_rate_init=learning_rate, alpha=0.0, beta_1=0.9, beta_2=0.999,
-        epsilon=1e-8, batch_size=min(200, n_rows), random_state=seed,
+        (n_units,), activation=activation, solver="adam", learning_rate_init=learning_rate, alpha=0.0,
+        beta_1=0.9, beta_2=0.999, epsilon=1e-8, batch_size=min(200, n_rows), random_state=seed,
     )  # fmt: skip
 
 

@@ -98,6 +98,15 @@ def test_verdicts_on_the_figure_follow_the_curves(curve, verdict):
     assert claims.dimension(results)["verdict"] == claims.HOLDS
 
 
+@pytest.mark.parametrize(("one_index", "lacking"), [(0.945, False), (0.91, True)])
+def test_what_the_hidden_layer_adds_is_told_by_a_network_without_it(one_index, lacking):
+    means = {"CSI": 0.9, "SLNN": 0.95, claims.ONE_INDEX: one_index}
+    told = claims.hidden_layer(results_of(TEXT, "auc", means))
+    assert ("lacks" in told["verdict"]) == lacking
+    assert "of +0.0500" in told["leads"]
+    assert claims.hidden_layer(results_of(TEXT, "auc", means | {"CSI": 0.96})) is None
+
+
 def test_half_of_the_cases_hold_in_part():
     assert [claims.graded(cases) for cases in ([True, False], [True, False, False])] == [
         claims.IN_PART,
