@@ -1,13 +1,16 @@
 """Which stored results are older than the code they tell of: `python -m benchmarks.evidence`.
 
-Every stored result names the commit of the source it was made from. It is stale where a later commit changed
-what it measures, or where it was made from a tree with changes. The exit code is the number of stale ones.
+Every stored result names the commit of the source it was made from. It is stale where the code that it
+measures is another one now (words in docstrings and comments are no code), or where it was made from a tree
+with changes. The exit code is the number of stale ones.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -58,19 +61,39 @@ def _commits_in(known) -> list[str]:
     return own + [commit for value in known.values() for commit in _commits_in(value)]
 
 
-def changes_since(path: Path, commit: str) -> int:
-    """Return how many commits changed what a result tells of after it was made."""
+def changed_since(path: Path, commit: str) -> list[str]:
+    """Return the files of what a result tells of whose code is another than at a commit."""
     folders = [f"src/singleindex/{name}" for name in SOURCES.get(path.name, FITS)]
-    return int(git("rev-list", "--count", f"{commit.removesuffix(DIRTY)}..HEAD", "--", *folders))
+    then = commit.removesuffix(DIRTY)
+    names = git("diff", "--name-only", "--no-renames", then, "HEAD", "--", *folders).splitlines()
+    return [name for name in names if code_at(then, name) != code_at("HEAD", name)]
+
+
+def code_at(commit: str, name: str) -> str:
+    """Return what a file does, without words in the case of Python; "" where it is not there."""
+    try:
+        text = git("show", f"{commit}:{name}")
+    except subprocess.CalledProcessError:
+        return ""
+    return without_words(text) if name.endswith(".py") else text
+
+
+def without_words(source: str) -> str:
+    """Return the syntax tree of Python without its docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [ast.Pass()] + node.body[ast.get_docstring(node) is not None :]
+    return ast.dump(tree)
 
 
 def why_stale(path: Path) -> str:
     """Return in what way a result is older than the code; "" where it is not."""
     reasons = []
     for commit in sorted(commits_of(path)):
-        count = changes_since(path, commit)
-        if count:
-            reasons.append(f"{count} commits to its code since {commit}")
+        changed = changed_since(path, commit)
+        if changed:
+            reasons.append(f"{len(changed)} files of its code changed since {commit}, {changed[0]} first")
         elif commit.endswith(DIRTY):
             reasons.append(f"made from {commit.removesuffix(DIRTY)} with changes")
     return "; ".join(reasons)

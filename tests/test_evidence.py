@@ -69,7 +69,15 @@ def test_an_old_result_is_seen(tmp_path):
     path.write_text(f"*made from commit {last}{DIRTY}.*")
     assert "with changes" in evidence.why_stale(path)
     path.write_text(f"*made from commit {first}.*")
-    assert f"commits to its code since {first}" in evidence.why_stale(path)
+    assert f"files of its code changed since {first}" in evidence.why_stale(path)
+
+
+def test_words_are_no_code():
+    code = 'class A:\n    "Old words."\n\n    def f(self, x):\n        "Others."\n        return x  # one\n'
+    other_words = code.replace("Old", "New").replace("# one", "# another")
+    assert evidence.without_words(code) == evidence.without_words(other_words)
+    assert evidence.without_words(code) == evidence.without_words(code.replace('"Others."\n        ', ""))
+    assert evidence.without_words(code) != evidence.without_words(code.replace("return x", "return -x"))
 
 
 def without_times(figures):
