@@ -296,7 +296,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         set_search_parameters(self, locals())
 
     def predict_proba_range(self, X: Any) -> FloatArray:
-        """Return two probabilities for every row, one of which is calibrated: those of Venn and Abers.
+        """Return two probabilities for every row, those of Venn and Abers, of which one is to be calibrated.
 
         Parameters
         ----------
@@ -336,12 +336,13 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         return ranges[0] if index.ndim == 1 else np.stack(ranges, axis=1)
 
     def predict_set(self, X: Any, level: float = 0.9) -> NDArray[np.bool_]:
-        """Return for every row the classes among which its own is, in a share of `level` of new rows.
+        """Return for every row classes among which its own is to be, in a share of `level` of new rows.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         level : float, default=0.9
+            The share of new rows, like those of the fit, whose class the sets are to hold.
 
         Returns
         -------
@@ -351,7 +352,7 @@ class SingleIndexClassifierCV(SearchMixin, SingleIndexClassifier):
         Notes
         -----
         Conformal: a class is in the set unless it is held less probable than all but a share 1 − `level` of
-        held-out rows held what came true. The level holds on average over rows and classes.
+        held-out rows held what came true. The level is one on average over rows and classes.
 
         Examples
         --------

@@ -27,8 +27,8 @@ from .extremes import Spread
 
 # No probability of a learned link is closer to 0 or 1: data cannot tell that anything is certain.
 CERTAIN = 1e-6
-# Rows in memory from which one pass, with bins for the link, is the faster: measured in
-# benchmarks/bigdata.py. Dense rows that are short are read so fast that the link decides.
+# Rows in memory from which one pass, with bins for the link, is the faster on dense rows and as fast on
+# sparse ones: benchmarks/bigdata.py. Dense rows that are short are read so fast that the link decides.
 LONG, LONG_DENSE = 50_000, 10_000
 _SHORT_ROW = 1 / 20  # of the number of rows
 

@@ -25,7 +25,7 @@ class Intervals:
     title : str
         What is estimated.
     level : float
-        How often an interval covers what it is for.
+        How often an interval is made to cover what it is for.
     feature : array of int
         The column of X.
     name, output, change : list of str

@@ -134,7 +134,7 @@ class Resampled:
         index : array-like
             As the link takes it: the `decision_function` of a classifier, the `index` of a regressor.
         level : float, default=0.9
-            How often the limits at one point cover.
+            How often the limits at one point are made to cover.
         output : int or class label, default=None
             Which of several outputs.
 
@@ -214,7 +214,7 @@ class Resampled:
         Parameters
         ----------
         level : float, default=0.9
-            How often an interval covers.
+            How often an interval is made to cover.
         units : dict, default=None
             By how much features are to be changed, by their names or numbers. Others are changed by a
             standard deviation; like the units given, half of it to either side of each row. Features of two
@@ -251,7 +251,7 @@ class Resampled:
             Names of groups, and the features of each by name or number. None for the groups that the model
             chooses among.
         level : float, default=0.9
-            How often an interval covers.
+            How often an interval is made to cover.
         output : int or class label, default=None
             Which of several outputs; None for all.
 
@@ -312,7 +312,7 @@ class Resampled:
         Parameters
         ----------
         level : float, default=0.9
-            How often an interval covers.
+            How often an interval is made to cover.
         output : int or class label, default=None
             Which of several outputs; None for all.
 
