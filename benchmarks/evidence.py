@@ -83,7 +83,7 @@ def without_words(source: str) -> str:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [ast.Pass()] + node.body[ast.get_docstring(node) is not None :]
+            node.body = [ast.Pass(), *node.body[ast.get_docstring(node) is not None :]]
     return ast.dump(tree)
 
 

@@ -30,7 +30,11 @@ TASKS = {
     "completion": "Matrix completion",
     "isotonic": "Isotonic regression",
 }
-SECONDS_OF = {"cold start": " Seconds are from the start of the process to its first prediction."}
+NOTES = {
+    "cold start": "Seconds are from the start of the process to its first prediction.",
+    "isotonic": "RMSE is the distance from the Lipschitz solution, which has a certificate; scipy and "
+    "scikit-learn solve the problem without the bound on the slope.",
+}
 # Title, whether more (↑) or less (↓) is better, and how the figure is written.
 MEASURES = {
     "auc": ("AUC", "↑", ".4f"),
@@ -72,6 +76,8 @@ def as_lines(results: Results) -> list[str]:
         problems="\n\n".join(problem_texts(results)),
         n_compared=len(compared),
         n_faster=sum("time" in better for _, _, better in compared),
+        n_lighter=sum(is_lighter(peer, ours) for peer, ours, _ in compared),
+        n_weighed=sum(peer["peak_bytes"] is not None for peer, _, _ in compared),
         n_better=sum(better not in ([], ["time"]) for _, _, better in compared),
         better_score=BETTER_SCORE,
         better_error=100 * BETTER_ERROR,
@@ -150,7 +156,7 @@ def size_text(problem: dict[str, Any]) -> str:
 
 
 def settings_text(rows: Iterable[Row]) -> str:
-    """Return the settings of a problem's solvers on one line."""
+    """Return the settings of a problem's solvers on one line; those of searches are told once for all."""
     told = [
         f"{row['solver']} `{', '.join(f'{name}={value:.4g}' for name, value in row['settings'].items())}`"
         for row in rows
@@ -182,12 +188,13 @@ def problem_texts(results: Results) -> Iterator[str]:
     for problem, rows, ours in problems_of(results):
         if problem["task"] != task:
             task = problem["task"]
-            yield f"## {TASKS[task]}"
+            yield "\n\n".join([f"## {TASKS[task]}", *([NOTES[task]] if task in NOTES else [])])
         against = f"*Ours* is {ours['solver']}, our fastest." if ours else "No solver of ours gave a time."
         yield f"### {problem['name']}"
-        yield f"{problem['text']} {size_text(problem)}{SECONDS_OF.get(task, '')} {against}"
+        yield f"{problem['text']} {size_text(problem)} {against}"
         yield "\n".join(problem_table(problem, rows, ours))
-        yield settings_text(rows)
+        if task != "search":
+            yield settings_text(rows)
 
 
 def problem_table(problem: dict[str, Any], rows: list[Row], ours: Row | None) -> list[str]:
@@ -227,6 +234,12 @@ def better_in(peer: Row, ours: Row | None) -> list[str]:
     theirs, own = quality(peer), quality(ours)
     faster = ["time"] if median(peer) < median(ours) else []
     return faster + [MEASURES[m][0] for m in theirs if m in own and is_better(m, theirs[m], own[m])]
+
+
+def is_lighter(peer: Row, ours: Row | None) -> bool:
+    if ours is None or None in (peer["peak_bytes"], ours["peak_bytes"]):
+        return False
+    return bool(peer["peak_bytes"] < ours["peak_bytes"])
 
 
 def is_better(measure: str, theirs: float, own: float) -> bool:
