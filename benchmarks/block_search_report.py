@@ -22,7 +22,7 @@ READINGS, DISK, NETWORK, BLOCKS, N_BINS = 10, 1e9, 1e9, 8, 1024
 MACHINES, CORES = (1, 10, 100), 2
 MEASURED = "| {} | {readings:.0f} | {seconds:.0f} | {cpu:.0f} | {peak_mib:.0f} |"
 RATIOS = "| ratio | {readings:.1f} | {seconds:.1f} | {cpu:.1f} | {peak_mib:.1f} |"
-THEIRS = "dask-ml {version}: `LogisticRegression` (L1, ADMM), `GridSearchCV`"
+THEIRS = "dask-ml {version}: `LogisticRegression` (L1, ADMM, 50 iterations at most), `GridSearchCV`"
 
 
 def report(known):

@@ -49,7 +49,7 @@ ONE_THREAD = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
 def run(quick=False):
     n = 20_000 if quick else 100_000
     figures = cold_start(3 if quick else 15) | svmlight_fit(1 if quick else 5) | table_fits(n)
-    peaks = "\n".join(map(memory_row, (n // 4, n)))
+    peaks = "\n".join(map(memory_row, (n // 4, n, 4 * n)))
     return fill("cli", figures, n=n, memory=peaks)
 
 

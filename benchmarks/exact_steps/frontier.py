@@ -1,7 +1,7 @@
 """AUC with few features: the best that each method makes of 5, 10, 20 or 50 of them (text: up to 1000).
 
-L1 takes, of the levels with no more features than that, the one with the least held-out log-loss (a choice
-by AUC did worse on the one tuning split of ath-rel it was tried on), on text also of columns as they are.
+L1 takes, of the levels with no more features than that, the one with the least held-out log-loss, on text
+also of columns as they are.
 The relaxed lasso blends the weakest of these levels with an unpenalised fit on its features; held-out rows
 choose the share, but the features and the penalised fit have seen them, which favours the penalised one.
 abess has that many features, MCP (skglm) the weakest level within.

@@ -97,18 +97,26 @@ def section(figures) -> list[str]:
     even = [cell for cell in found if not cell.endswith(UNEVEN)]
     uneven = [cell for cell in found if cell.endswith(UNEVEN)]
     missed = [cell for cell, coverage in found.items() if not LEAST <= coverage <= MOST]
-    draws = sorted({len(figures[cell].get(OURS, {})) for cell in found})
     rows = ([*cell.split(", "), *texts(figures[cell], "coverage", "width")] for cell in even)
     names = ("coverage_low", "coverage_high", "width")
     uneven_rows = ([cell.split(", ")[0], *texts(figures[cell], *names)] for cell in uneven)
     verdict = f"Coverage from .87 to .95 in every cell: {passed(not missed)}, {len(missed)} missed."
     return paragraphs(
-        f"Coverage / mean width; means over draws ({', '.join(map(str, draws))} a cell).",
+        f"Coverage / mean width; means over draws, of which each cell has {draws_text(figures)}.",
         as_table(["X", "columns", "link", *METHODS], rows),
         [verdict, *(f"- {cell}: {found[cell]:.3f}" for cell in missed)],
         "Noise that grows with the index, coverage of the lowest / highest third / mean width:",
         as_table(["X", *METHODS], uneven_rows),
     )
+
+
+def draws_text(figures) -> str:
+    """Say how many draws the cells have of each method."""
+    counts = {
+        name: sorted({len(methods[name]) for methods in figures.values() if name in methods})
+        for name in METHODS
+    }
+    return ", ".join(f"{' or '.join(map(str, counts[name]))} of {name}" for name in METHODS if counts[name])
 
 
 def texts(methods, *figures: str) -> list[str]:

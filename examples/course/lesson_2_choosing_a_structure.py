@@ -18,7 +18,7 @@ simplicity that the library knows, and how to choose between them.
 # several outputs, same features  ``RowSparse()``
 # features form a matrix          ``LowRank((rows, columns))``
 # a list of possible shapes       ``Dictionary(atoms)``
-# something else                  :ref:`a class of ten lines <sphx_glr_course_lesson_7_your_own_structure.py>`
+# something else                  :ref:`a class of your own <sphx_glr_course_lesson_7_your_own_structure.py>`
 # =============================== ====================================================
 #
 # Each of them counts *atoms*: features, groups, rows, ranks. ``n_atoms`` limits their number, and the

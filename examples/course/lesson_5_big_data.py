@@ -48,7 +48,7 @@ print("features found:", from_files.coef_.nonzero()[0], "true:", data.coef.nonze
 # Plain CSI reads the data twice per iteration: once for the index, once for the gradient, when the link
 # is known. For long data the library uses the link of the iteration *before*, so that both happen in one
 # visit, and fits the link to bins of the index. The slope of the link is bounded, and so is what the
-# bins can change: it is the width of a bin, at most.
+# bins can change: it is twice the width of a bin times that slope, at most.
 
 whole = pd.DataFrame(data.X, columns=names)
 in_memory = SingleIndexClassifier(n_atoms=5, solver="two-pass").fit(whole, data.y)

@@ -3,7 +3,7 @@ Isotonic regression of bounded slope
 ====================================
 
 Isotonic regression fits an increasing curve, and jumps at every chance. With a bound on its slope it
-is smooth enough to read, and still the exact least-squares solution, in the time of a sort.
+is smooth enough to read, and still the exact least-squares solution.
 """
 
 import matplotlib.pyplot as plt

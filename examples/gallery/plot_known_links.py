@@ -3,8 +3,8 @@ A learned link beside known ones
 ================================
 
 The same solver with a link that is known in advance: structured least squares (``"identity"``) and
-structured logistic regression (``"logistic"``). The learned link is never far from the best of them,
-whatever the truth is, and need not be told.
+structured logistic regression (``"logistic"``). On these data the learned link is near the best of them,
+whichever link is the true one, and need not be told.
 """
 
 import matplotlib.pyplot as plt

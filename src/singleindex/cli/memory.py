@@ -17,10 +17,10 @@ from .several import matching
 from .tables import IN_BLOCKS, PACKED, guess_format
 
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-# What the program and a few blocks take, measured by benchmarks/cli.py.
+# About what the program, a sample and a few blocks of few columns take: benchmarks/cli.py.
 LEAST = 512 << 20
 # A byte of a file held whole: its text, the columns, the features. A row of a search, which keeps the index
-# of every held-out row under every candidate: 1.9 GB were taken for 100,000 rows.
+# of every held-out row under every candidate.
 _PER_BYTE = {"csv": 12, "tsv": 12, "svmlight": 6, "parquet": 40}
 PER_SEARCHED_ROW = 20_000
 _PACKED_TEXT, _HEAD_BYTES = 4, 1 << 16
