@@ -3,13 +3,17 @@
 import json
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import singleindex
 from benchmarks import bigdata, bigdata_report, block_search, block_search_report, gpu_report
-from benchmarks.__main__ import REPORT, assemble
+from benchmarks.__main__ import FOLDER, REPORT, assemble
+from benchmarks.exact_steps.command import report_text
+from benchmarks.exact_steps.store import Store
 from docs import figures
 from examples import demo
 from experiments import render
@@ -25,6 +29,7 @@ def test_the_report_is_the_stored_results():
 def test_the_page_on_big_data_says_what_was_measured():
     known = json.loads(bigdata.STORE.read_text())
     assert "\n".join(["", *bigdata_report.page_block(known), ""]) in bigdata_report.PAGE.read_text()
+    assert "\n".join(["", *bigdata_report.report(known), ""]) in (FOLDER / "bigdata.md").read_text()
 
 
 def test_the_page_on_gpus_says_what_was_measured():
@@ -36,6 +41,15 @@ def test_the_page_on_where_it_ends_says_what_was_measured():
     known = json.loads(block_search.STORE.read_text())
     text = "\n".join(["", *block_search_report.report(known), ""])
     assert text in block_search_report.PAGE.read_text()
+    assert text in (FOLDER / "block_search.md").read_text()
+
+
+@pytest.mark.parametrize("package", ["exact_steps", "intervals", "uncertainty"])
+def test_the_pages_of_studies_are_the_stored_lines(package):
+    main = import_module(f"benchmarks.{package}.__main__")
+    path = FOLDER / f"{package}.jsonl"
+    text = report_text(main.HEAD, main.STUDIES, Store(path), main.FIRST_TUNING_SEED)
+    assert path.with_suffix(".md").read_text() == text
 
 
 def test_the_papers_results_are_the_stored_ones():

@@ -136,13 +136,18 @@ def measure_cell(study: Any, cell: str, seed: int, families: list[str], commit: 
 
 
 def write_report(head: str, studies: Iterable[Any], store: Store, first_tuning_seed: int) -> Path:
-    """Write the page beside the lines, without the seeds that are for tuning."""
+    """Write the page beside the lines."""
+    path = store.path.with_suffix(".md")
+    path.write_text(report_text(head, studies, store, first_tuning_seed))
+    return path
+
+
+def report_text(head: str, studies: Iterable[Any], store: Store, first_tuning_seed: int) -> str:
+    """Return the page of what is stored, without the seeds that are for tuning."""
     lines = [line for line in store.read().values() if line.seed < first_tuning_seed]
     # Sections are one level below the heading of the page.
     level = head.partition(" ")[0] + "#"
-    path = store.path.with_suffix(".md")
-    path.write_text("\n".join([head, *(as_section(study, level, lines) for study in studies)]))
-    return path
+    return "\n".join([head, *(as_section(study, level, lines) for study in studies)])
 
 
 def as_section(study: Any, level: str, lines: list[Line]) -> str:
