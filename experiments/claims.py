@@ -21,7 +21,7 @@ OURS = "CSI"
 LITERAL = "CSI as printed"
 # An AUC that is this far below a printed one, or less, counts as the same.
 NEAR = 0.01
-ONE_INDEX = "SLNN, linear units"
+ONE_INDEX = "linear SLNN"
 SPARSE_RIVALS = ("SLR", "SQH", "SLS")
 OUR_GROUPS = ("CSI (5 groups)", "CSI (chosen groups)")
 GROUP_RIVALS = ("Logistic", "Linear")

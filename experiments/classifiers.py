@@ -253,6 +253,6 @@ TODAY: dict[str, Method] = {
 }
 # One index, learned as SLNN is: what its rectified units add is the difference.
 ABLATIONS: dict[str, Method] = {
-    "SLNN, linear units": lambda split, seed: neural_network(split, seed, activation="identity"),
+    "linear SLNN": lambda split, seed: neural_network(split, seed, activation="identity"),
 }
 METHODS = PAPER_COLUMNS | VARIANTS | TODAY | ABLATIONS
