@@ -98,6 +98,8 @@ REASONS = {
     "as well as a sparse w learned from so few",
     "wine": "likely: few rows, and nearly every column says something, which suits a dense w",
     "random forest": "likely: interactions and turns, which one rising index does not have",
+    "knockoffs": "likely: the bound for halves is far from what they do, so that fewer are named than one false "
+    "one would allow; how many false ones each names is in the table",
     "SLNN": "likely: another dense w, by gradient steps that are stopped early; the paper's evaluation says "
     "how much of its lead over CSI the same network keeps without its hidden layer",
     "glmnet": "likely: three column scales, two links and ridges are tried where it has one path",
