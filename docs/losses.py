@@ -92,14 +92,14 @@ PAPER = (
 )
 # The first that a cell's name, or a rival's, contains is the reason; none is given where none is known.
 REASONS = {
-    "cubic": "likely: the link is nearly flat where most rows are, hardly anything can be learned, and a more "
-    "careful guess is nearer",
+    "cubic": "likely: the link is nearly flat where most rows are, hardly anything can be learned, and a "
+    "more careful guess is nearer",
     "factors": "likely: few common factors and fewer rows than columns; dense weights on the factors predict "
     "as well as a sparse w learned from so few",
     "wine": "likely: few rows, and nearly every column says something, which suits a dense w",
     "random forest": "likely: interactions and turns, which one rising index does not have",
-    "knockoffs": "likely: the bound for halves is far from what they do, so that fewer are named than one false "
-    "one would allow; how many false ones each names is in the table",
+    "knockoffs": "likely: the bound for halves is far from what they do, so that fewer are named than one "
+    "false one would allow; how many false ones each names is in the table",
     "SLNN": "likely: another dense w, by gradient steps that are stopped early; the paper's evaluation says "
     "how much of its lead over CSI the same network keeps without its hidden layer",
     "glmnet": "likely: three column scales, two links and ridges are tried where it has one path",

@@ -74,9 +74,9 @@ print(resampled.effects(units={"bmi": 5.0, "bp": 10.0}).take(slice(8)))
 # %%
 # What is claimed: they are made so that nine in ten cover. How often those of stable features did is in the
 # tables of :doc:`/uncertainty`: somewhat less often with seven rows for each feature, far less often with
-# fewer rows than features. What is not: an effect of cause, or intervals for features that were picked *because*
-# their interval is far from zero. Where features are nearly sums of others (``s1``, ``s2`` and ``s3``
-# are blood values of which one is nearly made of the others), the intervals lean on the model, and
+# fewer rows than features. What is not: an effect of cause, or intervals for features that were picked
+# *because* their interval is far from zero. Where features are nearly sums of others (``s1``, ``s2`` and
+# ``s3`` are blood values of which one is nearly made of the others), the intervals lean on the model, and
 # simulations have not borne them out.
 #
 # How sure is the curve?
