@@ -17,7 +17,6 @@ from benchmarks.exact_steps.store import Store
 from docs import figures
 from examples import demo
 from experiments import render
-from singleindex.cli.app import run
 
 ROOT = Path(__file__).parents[1]
 
@@ -102,20 +101,3 @@ def test_the_demo_tells_won_from_tied_and_lost():
     assert demo.in_words(demo.verdicts(ours, ours - noise)) == "tied log-loss; lost RMSE, AUC"
     of_two = demo.verdicts(ours[:2], ours[:2] + noise[:2])
     assert of_two["RMSE"] == "tied"  # at five errors: two tables are hardly any
-
-
-def missing_lines(page, printed):
-    """Return the lines of the page's sample answers of the demo that were not printed."""
-    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
-    lines = [line for block in blocks if "dose_mg " in block for line in block.splitlines()]
-    assert lines
-    return [line for line in lines if line not in {*printed.splitlines(), "…"}]
-
-
-def test_sample_answers_are_those_of_the_demo(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert run(["demo", "tour"]) == 0
-    printed = capsys.readouterr().out
-    assert missing_lines("start.md", printed) == []
-    assert missing_lines("command_line.md", printed) == []
-    assert missing_lines("start.md", printed.replace("gene_64", "gene_65")) != []

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from singleindex.cli.model_file import read_model
 from singleindex.cli.read_options import ReadOptions
 from singleindex.cli.tables import Table
 from singleindex.design import HashKFold, chunk_arrays
+from singleindex.inspection import stable
 from singleindex.tables.columns import Choices
 from singleindex.tables.preparation import prepare
 
@@ -32,9 +33,15 @@ FAST = ["--folds", "3", "--n-atoms", "1,2,4"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """Let a block have a hundred rows or so."""
-    monkeypatch.setattr(block_tables, "_BLOCK_BYTES", 1)
-    monkeypatch.setattr(block_tables, "_BLOCK_VALUES", 1)
+    """Let a block have two hundred rows or so."""
+    monkeypatch.setattr(block_tables, "_BLOCK_BYTES", 16_000)
+    monkeypatch.setattr(block_tables, "_BLOCK_VALUES", 2_500)
+
+
+@pytest.fixture(autouse=True)
+def few_halves(monkeypatch):
+    """Ask few halves of the rows for stable features: how often is no matter of how files are read."""
+    monkeypatch.setattr(stable, "resample", partial(stable.resample, n_resamples=20))
 
 
 @pytest.fixture(scope="session")

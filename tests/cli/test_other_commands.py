@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from singleindex.cli.app import COMMANDS, app
 from singleindex.cli.messages import ExitCode
 
 FAST = ["--n-atoms", "2,4", "--folds", "3"]
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_path(cli, wide_csv):
@@ -86,8 +88,19 @@ def test_demo(cli, tmp_path):
     assert "L1-logistic: 50 penalties in the scale of the data" in out
     page = (tmp_path / "tour" / "report.html").read_text()
     assert "singleindex fit tour/patients.csv --target responds" in page
+    assert missing_lines("start.md", out) == []
+    assert missing_lines("command_line.md", out) == []
+    assert missing_lines("start.md", out.replace("gene_64", "gene_65")) != []
     code, _, err = cli("demo", "tour")
     assert "--force" in err
+
+
+def missing_lines(page, printed):
+    """Return the lines of the page's sample answers of the demo that were not printed."""
+    blocks = re.findall(r"```text\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    lines = [line for block in blocks if "dose_mg " in block for line in block.splitlines()]
+    assert lines
+    return [line for line in lines if line not in {*printed.splitlines(), "…"}]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
