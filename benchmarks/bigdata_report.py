@@ -10,6 +10,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "big_data.md"
 BEGIN = "<!-- measured, by benchmarks/bigdata.py -->"
 BILLION = 10**9
 ITERATIONS = 10
+UNKNOWN = "not measured"
 ONE_TWO = "| {data} | {ratio:.2f} | {auc_one:.4f} | {auc_two:.4f} | {brier_one:.4f} | {brier_two:.4f} |"
 STREAM = (
     "| {data} | {full_auc:.4f} | {epoch_auc:.4f} | {sgd_auc:.4f} | {full_brier:.4f} | {epoch_brier:.4f} "
@@ -40,14 +41,8 @@ def ways_to_a_billion(known):
     of_parquet, readings = parquet["file_bytes"] / parquet["rows"], ITERATIONS + 2
     return (
         ("`.npy` file, 100 columns", big["rows_per_s"], 800, readings, f"{big['peak_mib']:.0f} MiB"),
-        (
-            f"Parquet, {parquet['columns']} columns",
-            parquet["rows_per_s"],
-            of_parquet,
-            readings,
-            "not measured",
-        ),
-        ("stream, 100 columns, one epoch", stream["epoch_rows_per_s"], 800, 1, "not measured"),
+        (f"Parquet, {parquet['columns']} columns", parquet["rows_per_s"], of_parquet, readings, UNKNOWN),
+        ("stream, 100 columns, one epoch", stream["epoch_rows_per_s"], 800, 1, UNKNOWN),
     )
 
 

@@ -156,7 +156,7 @@ def size_text(problem: dict[str, Any]) -> str:
 
 
 def settings_text(rows: Iterable[Row]) -> str:
-    """Return the settings of a problem's solvers on one line; those of searches are told once for all."""
+    """Return the settings of a problem's solvers on one line."""
     told = [
         f"{row['solver']} `{', '.join(f'{name}={value:.4g}' for name, value in row['settings'].items())}`"
         for row in rows
@@ -193,7 +193,7 @@ def problem_texts(results: Results) -> Iterator[str]:
         yield f"### {problem['name']}"
         yield f"{problem['text']} {size_text(problem)} {against}"
         yield "\n".join(problem_table(problem, rows, ours))
-        if task != "search":
+        if task != "search":  # the page tells those of all searches at once
             yield settings_text(rows)
 
 

@@ -115,3 +115,10 @@ def test_a_page_without_its_marks_is_not_overwritten(results, tmp_path):
 def test_the_page_of_the_documents_says_what_was_measured():
     measured = page.PAGE.read_text().split(page.BEGIN)[1].split(pages.END)[0]
     assert measured.strip().splitlines() == page.as_lines(page.stored_results())
+
+
+def test_peers_that_take_less_memory_are_counted(results):
+    before = re.search(r"less memory in (\d+) of the (\d+)", "\n".join(page.as_lines(results)))
+    row_of(results, SPARSE, "good-peer")["peak_bytes"] = 1
+    after = re.search(r"less memory in (\d+) of the (\d+)", "\n".join(page.as_lines(results)))
+    assert [int(after[k]) - int(before[k]) for k in (1, 2)] == [1, 1]
