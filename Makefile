@@ -71,7 +71,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.side_by_side
 	$(BIN)/python -m benchmarks
 
-# Side by side on small problems, under five minutes; the stored results stay as they are.
+# Side by side on small problems, ten minutes with the installation of the peers; the stored results stay as they are.
 bench-quick: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.side_by_side --quick
 
