@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from .provenance import DIRTY, ROOT, git
@@ -69,6 +70,7 @@ def changed_since(path: Path, commit: str) -> list[str]:
     return [name for name in names if code_at(then, name) != code_at("HEAD", name)]
 
 
+@cache
 def code_at(commit: str, name: str) -> str:
     """Return what a file does, without words in the case of Python; "" where it is not there."""
     try:

@@ -267,15 +267,13 @@ def hidden_layer(results: Results) -> Told:
                 shares.append(kept.value / lead.value)
     if not told:
         return None
-    verdict = {True: "one index would do, and it is w that another way of learning finds better there",
-               False: "it is the hidden layer that one index lacks there"}  # fmt: skip
-    one = {share >= 0.5 for share in shares}
-    return {
-        "leads": listed(told),
-        "verdict": verdict[one.pop()]
-        if len(one) == 1
-        else "it is the hidden layer on some of them, not on all",
-    }
+    if min(shares) >= 0.5:
+        verdict = "one index would do, and it is w that another way of learning finds better there"
+    elif max(shares) >= 0.5:
+        verdict = "it is the hidden layer on some of them, not on all"
+    else:
+        verdict = "it is the hidden layer that one index lacks there"
+    return {"leads": listed(told), "verdict": verdict}
 
 
 def sparsity(results: Results) -> Told:

@@ -80,13 +80,9 @@ def test_words_are_no_code():
     assert evidence.without_words(code) != evidence.without_words(code.replace("return x", "return -x"))
 
 
-def without_times(figures):
-    return {name: value for name, value in figures.items() if "second" not in name}
-
-
 def same(stored, found):
     """Return whether all figures but times are equal, up to how other processors round the last digits."""
-    known = without_times(stored)
+    known = {name: value for name, value in stored.items() if "second" not in name}
     return known == pytest.approx({name: found[name] for name in known}, rel=1e-3, abs=1e-6)
 
 
